@@ -1,0 +1,5 @@
+"""`python -m longcoref`: the command line."""
+
+from longcoref.cli import main
+
+main()

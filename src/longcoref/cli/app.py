@@ -1,0 +1,42 @@
+"""The list of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import longcoref
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"longcoref {longcoref.__version__}")
+        raise typer.Exit
+
+
+def build_app() -> typer.Typer:
+    """The typer application with every command."""
+    from longcoref.cli import analyze, convert, score
+
+    app = typer.Typer(
+        name="longcoref",
+        help="Who is who in English text of any length.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def options(
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        ] = False,
+        debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    ) -> None:
+        """Options before the command; `--debug` is taken out and acted on in `main`, wherever it stands."""
+
+    app.command()(convert.convert)
+    app.command()(score.score)
+    app.add_typer(analyze.app, name="analyze")
+    return app

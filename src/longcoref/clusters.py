@@ -1,0 +1,82 @@
+"""Mentions and clusters: who is mentioned where, in word coordinates.
+
+A cluster is one entity's mentions. What a corpus says is kept as it was written: a span may stand twice,
+in one cluster or in two. Training wants every span in one cluster only and calls `merge_shared_spans`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from longcoref.spans import WordSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of words that refers to an entity.
+
+    `kind` is how it refers (PROP, NOM, PRON) and `type` what it refers to (PER, FAC, GPE, LOC, VEH, ORG);
+    either is None where the data does not say.
+    """
+
+    span: WordSpan
+    kind: str | None = None
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """All mentions of one entity, in text order; `id` is the label that the source file gave it."""
+
+    mentions: tuple[Mention, ...]
+    id: str | None = None
+
+    @property
+    def spans(self) -> tuple[WordSpan, ...]:
+        """The spans of the mentions, in their order."""
+        return tuple(mention.span for mention in self.mentions)
+
+
+def cluster_of(spans: Iterable[tuple[int, int]], id: str | None = None) -> Cluster:
+    """A cluster of bare spans, put in text order."""
+    return Cluster(tuple(Mention(WordSpan(*span)) for span in sorted(spans)), id)
+
+
+def spans_of(clusters: Iterable[Cluster]) -> list[tuple[WordSpan, ...]]:
+    """The clusters as plain tuples of spans: what the metrics compare."""
+    return [cluster.spans for cluster in clusters]
+
+
+def without_singletons(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
+    """The clusters that hold two mentions or more."""
+    return tuple(cluster for cluster in clusters if len(cluster.mentions) > 1)
+
+
+def merge_shared_spans(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
+    """Joins clusters that share a span, and drops repeated spans: afterwards a span has one entity.
+
+    A merged cluster keeps the id of its first part; clusters stay in the order of their first part.
+    """
+    parent = list(range(len(clusters)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    owner: dict[WordSpan, int] = {}
+    for index, cluster in enumerate(clusters):
+        for span in cluster.spans:
+            first, second = sorted((root(owner.setdefault(span, index)), root(index)))
+            parent[second] = first
+    mentions: dict[int, dict[WordSpan, Mention]] = {}
+    for index, cluster in enumerate(clusters):
+        group = mentions.setdefault(root(index), {})
+        for mention in cluster.mentions:
+            group.setdefault(mention.span, mention)
+    return tuple(
+        replace(clusters[index], mentions=tuple(group[span] for span in sorted(group)))
+        for index, group in mentions.items()
+    )

@@ -1,0 +1,26 @@
+"""Where the corpora are, and how hypothesis runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("longcoref", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.load_profile("longcoref")
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    """The folder with lrec2020-coref, litbank and gum. Under CI it must be there; elsewhere the test is skipped."""
+    root = Path(os.environ.get("LONGCOREF_DATA", ROOT.parent / "shared" / "data"))
+    if not (root / "lrec2020-coref").is_dir():
+        message = f"the corpora are not at {root}: set LONGCOREF_DATA to the folder that holds lrec2020-coref"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return root
