@@ -1,0 +1,104 @@
+"""Word pieces: what the encoder reads instead of words.
+
+Words are tokenised one by one, so a piece belongs to exactly one word and every word has at least one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import tokenizers
+
+from longcoref.errors import ModelError
+
+MAX_WORD_PIECES = 64
+"""A longer word keeps its first 64 pieces: a line of dashes must not fill windows of its own."""
+
+_MAX_WORD_CHARACTERS = 1024
+"""The tokenizer sees no more of a word than this, so that its time stays linear in the text."""
+
+_MAX_CACHED_WORDS = 50_000
+_ESCAPED = {"/.": ".", "/?": "?"}
+"""Corpora in the style of OntoNotes write a word that is one of these marks with a slash before it."""
+
+Integers = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The pieces of consecutive words. Word `w` is made of pieces `first[w]` up to, not including, `end[w]`."""
+
+    ids: Integers  # (pieces,) number of each piece in the vocabulary
+    first: Integers  # (words,)
+    end: Integers  # (words,)
+
+    @property
+    def lengths(self) -> Integers:
+        """How many pieces each word has, (words,); never 0."""
+        return self.end - self.first
+
+
+class Tokenizer:
+    """Splits words into pieces, as the `tokenizer.json` of a Hugging Face model says.
+
+    `opening` and `closing` are the ids that the encoder expects around every window ([CLS] and [SEP] for BERT).
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises bare Exception for a missing and for a damaged file
+            raise ModelError(f"{path}: cannot be read as a tokenizer.json ({error})") from error
+        # A sentence model's file may ask for both; a window is neither cut nor padded here.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        # Text that happens to contain "[SEP]" is text.
+        self._tokenizer.encode_special_tokens = True
+        # Byte-level vocabularies know a word by the space before it.
+        splitter = self._tokenizer.pre_tokenizer
+        if hasattr(splitter, "add_prefix_space"):
+            splitter.add_prefix_space = True
+        self._unknown = self._unknown_id(path)
+        self._known: dict[str, tuple[int, ...]] = {}
+        frame = self._tokenizer.encode("a")
+        inside = [index for index, special in enumerate(frame.special_tokens_mask) if not special]
+        self.opening: tuple[int, ...] = tuple(frame.ids[: inside[0]])
+        self.closing: tuple[int, ...] = tuple(frame.ids[inside[-1] + 1 :])
+
+    def _unknown_id(self, path: str | Path) -> int:
+        names = (getattr(self._tokenizer.model, "unk_token", None), "[UNK]", "<unk>")
+        for name in names:
+            number = None if name is None else self._tokenizer.token_to_id(name)
+            if number is not None:
+                return int(number)
+        raise ModelError(f"{path}: has no piece for unknown words ([UNK] or <unk>)")
+
+    @cached_property
+    def vocabulary(self) -> int:
+        """How many pieces there are."""
+        return int(self._tokenizer.get_vocab_size())
+
+    def word(self, word: str) -> tuple[int, ...]:
+        """The ids of one word's pieces: at least one, at most `MAX_WORD_PIECES`."""
+        ids = self._known.get(word)
+        if ids is None:
+            text = _ESCAPED.get(word, word)[:_MAX_WORD_CHARACTERS]
+            encoded = self._tokenizer.encode(text, add_special_tokens=False).ids
+            ids = tuple(encoded[:MAX_WORD_PIECES]) or (self._unknown,)
+            if len(self._known) >= _MAX_CACHED_WORDS:
+                self._known.clear()
+            if len(word) <= _MAX_WORD_CHARACTERS:
+                self._known[word] = ids
+        return ids
+
+    def __call__(self, words: Sequence[str]) -> Pieces:
+        """The pieces of these words, in order."""
+        split = [self.word(word) for word in words]
+        end = np.cumsum([len(ids) for ids in split], dtype=np.int32)
+        first = np.concatenate((np.zeros(min(1, len(split)), np.int32), end[:-1]))
+        return Pieces(np.array([id for ids in split for id in ids], np.int32), first, end)

@@ -1,0 +1,118 @@
+"""Windows: the stretches of pieces that the encoder reads at once.
+
+`independent` windows stand side by side. `overlap` windows share about half of their pieces with the next one,
+and every piece takes its vector from the window where it has most context. Coordinates are pieces, without
+the marks ([CLS], [SEP]) that the encoder puts around a window.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.errors import UsageError, unknown_name
+from longcoref.spans import WordSpan
+
+STRATEGIES = ("independent", "overlap")
+
+
+class Window(NamedTuple):
+    """Pieces `start` up to `end` are read together; `keep_start` up to `keep_end` take their vectors from here.
+
+    The kept stretches of a document's windows follow each other without gap or overlap.
+    """
+
+    start: int
+    end: int
+    keep_start: int
+    keep_end: int
+
+
+class WindowSplitter:
+    """Cuts a stream of words into windows of at most `max_pieces`; a window comes out once a piece beyond it is known.
+
+    The right edge is the last sentence end that fits, else the last word end, else a cut inside the word. An
+    overlapping window starts at the first sentence start after the middle of the one before (else word start), and
+    its edge always lies beyond that one's edge; what two windows share is cut in half, the odd piece goes right.
+    """
+
+    def __init__(self, max_pieces: int, strategy: str = "overlap") -> None:
+        if strategy not in STRATEGIES:
+            raise UsageError(unknown_name("window strategy", strategy, STRATEGIES))
+        if max_pieces < 1:
+            raise UsageError(f"a window must hold at least one piece, not {max_pieces}")
+        self._max_pieces = max_pieces
+        self._overlap = strategy == "overlap"
+        self._total = 0  # pieces fed so far
+        self._start = 0  # of the window that comes next
+        self._edge = 0  # of the window before it
+        self._keep_start = 0
+        # Where words and sentences end, from the open window on; a sentence end is also the next one's start.
+        self._word_ends: list[int] = []
+        self._sentence_ends: list[int] = []
+
+    def feed(self, lengths: Iterable[int], *, ends_sentence: bool = True) -> list[Window]:
+        """Takes the next words, given as numbers of pieces, and gives the windows that they complete.
+
+        A long sentence may come in parts, all but its last with `ends_sentence=False`.
+        """
+        for length in lengths:
+            self._total += int(length)
+            self._word_ends.append(self._total)
+        if ends_sentence and self._word_ends:
+            self._sentence_ends.append(self._total)
+        done = []
+        while self._total - self._start > self._max_pieces:
+            done.append(self._close(self._right_edge()))
+        return done
+
+    def finish(self) -> list[Window]:
+        """The windows that remain when no word follows."""
+        if self._keep_start == self._total:
+            return []
+        return [self._close(self._total)]
+
+    def _right_edge(self) -> int:
+        limit = self._start + self._max_pieces
+        for ends in (self._sentence_ends, self._word_ends):
+            index = bisect_right(ends, limit)
+            if index and ends[index - 1] > self._edge:
+                return ends[index - 1]
+        return limit
+
+    def _next_start(self, edge: int) -> int:
+        if self._overlap:
+            middle = (self._start + edge) // 2
+            for ends in (self._sentence_ends, self._word_ends):
+                index = bisect_right(ends, middle)
+                if index < len(ends) and ends[index] <= edge:
+                    return ends[index]
+        return edge
+
+    def _close(self, edge: int) -> Window:
+        following = edge if edge == self._total else self._next_start(edge)
+        keep_end = following + (edge - following) // 2
+        window = Window(self._start, edge, self._keep_start, keep_end)
+        self._start, self._edge, self._keep_start = following, edge, keep_end
+        for ends in (self._word_ends, self._sentence_ends):
+            del ends[: bisect_right(ends, following)]
+        return window
+
+
+def split(
+    lengths: npt.NDArray[np.integer] | Sequence[int],
+    sentences: Iterable[WordSpan],
+    *,
+    max_pieces: int,
+    strategy: str = "overlap",
+) -> list[Window]:
+    """The windows of a whole document: `lengths` are the pieces of each word (`Pieces.lengths`)."""
+    splitter = WindowSplitter(max_pieces, strategy)
+    windows = []
+    for start, end in sentences:
+        windows += splitter.feed(lengths[start:end])
+    return windows + splitter.finish()
