@@ -1,0 +1,130 @@
+"""The paper's four memories. A policy says what may be done with a mention that matches no tracked entity.
+
+| paper  | class             | room left    | full                                             |
+|--------|-------------------|--------------|--------------------------------------------------|
+| U-MEM  | `UnboundedMemory` | NEW, INVALID | –                                                |
+| U-MEM* | `TrackAllMemory`  | NEW          | –                                                |
+| LB-MEM | `LearnedMemory`   | NEW, INVALID | EVICT any cell, IGNORE, INVALID                  |
+| RB-MEM | `RuleMemory`      | NEW, INVALID | EVICT the least recently seen, IGNORE, INVALID   |
+
+A new behaviour is a new class with `options`; the loops that consult it are not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from longcoref.errors import UsageError, unknown_name
+from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
+from longcoref.memory.cells import Cells
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The legal actions for an unmatched mention. `new` is the free cell to open, `evict` the cells that may go."""
+
+    new: int | None = None
+    evict: Sequence[int] = ()
+    ignore: bool = False
+    invalid: bool = False
+
+    def actions(self) -> list[Action]:
+        """The options as actions, in the order in which ties are broken."""
+        offered = [] if self.new is None else [Action(ActionKind.NEW, self.new)]
+        offered += [Action(ActionKind.EVICT, cell) for cell in self.evict]
+        return offered + [IGNORE] * self.ignore + [INVALID] * self.invalid
+
+
+class MemoryPolicy(Protocol):
+    """What the loops ask of a memory. `capacity` is None where memory may grow."""
+
+    @property
+    def name(self) -> str:
+        """The name under which commands and configs know it."""
+
+    @property
+    def capacity(self) -> int | None:
+        """The largest number of entities tracked at once."""
+
+    def options(self, cells: Cells) -> Options:
+        """What may be done with a mention that matches none of the entities in `cells`."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundedMemory:
+    """U-MEM: every entity is kept; a mention can be rejected as invalid."""
+
+    name = "unbounded"
+    capacity = None
+
+    def options(self, cells: Cells) -> Options:
+        """There is always room."""
+        return Options(new=len(cells), invalid=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TrackAllMemory:
+    """U-MEM*: every mention that matches nothing opens an entity; for data without singletons."""
+
+    name = "track-all"
+    capacity = None
+
+    def options(self, cells: Cells) -> Options:
+        """No mention is ever rejected."""
+        return Options(new=len(cells))
+
+
+def _checked(capacity: int | None) -> None:
+    if capacity is not None and capacity < 1:
+        raise UsageError(f"a memory needs at least one cell, got {capacity}")
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMemory:
+    """LB-MEM: when full, any entity may be evicted: the one with the fewest mentions to come, as predicted."""
+
+    capacity: int | None
+    name = "learned"
+
+    def __post_init__(self) -> None:
+        _checked(self.capacity)
+
+    def options(self, cells: Cells) -> Options:
+        """Like U-MEM while there is room."""
+        if self.capacity is None or len(cells) < self.capacity:
+            return Options(new=len(cells), invalid=True)
+        return Options(evict=range(len(cells)), ignore=True, invalid=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMemory:
+    """RB-MEM: when full, only the least recently seen entity may be evicted."""
+
+    capacity: int | None
+    name = "rule"
+
+    def __post_init__(self) -> None:
+        _checked(self.capacity)
+
+    def options(self, cells: Cells) -> Options:
+        """Like U-MEM while there is room."""
+        if self.capacity is None or len(cells) < self.capacity:
+            return Options(new=len(cells), invalid=True)
+        return Options(evict=(cells.least_recently_seen(),), ignore=True, invalid=True)
+
+
+POLICIES: dict[str, Callable[[int | None], MemoryPolicy]] = {
+    "unbounded": lambda capacity: UnboundedMemory(),
+    "track-all": lambda capacity: TrackAllMemory(),
+    "learned": LearnedMemory,
+    "rule": RuleMemory,
+}
+
+
+def memory_policy(name: str, capacity: int | None = None) -> MemoryPolicy:
+    """The policy of that name; `capacity` None means no bound."""
+    if name not in POLICIES:
+        raise UsageError(unknown_name("memory", name, POLICIES))
+    return POLICIES[name](capacity)
