@@ -64,8 +64,6 @@ def generated_pairs(number: int, seed: int) -> list[tuple[Clusters, Clusters]]:
     while len(pairs) < number:
         key, response = clustering(), clustering()
         if set().union(*key) & set().union(*response):
-            mention for cluster in response for mention in cluster
-        }:
             pairs.append((key, response))  # scorch divides by zero where nothing is shared
     return pairs
 
