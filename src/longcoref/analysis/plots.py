@@ -1,0 +1,89 @@
+"""Figures as PNG and SVG files, drawn without a display and the same to the byte each time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from longcoref.analysis.entities import CorpusEntities
+from longcoref.errors import InputError, optional_module
+from longcoref.files import atomic_path
+
+BAR = "#4477aa"
+GREY = "#666666"
+
+
+def draw_entities(entities: CorpusEntities, folder: str | Path) -> list[Path]:
+    """The two histograms of the paper's appendix; returns the files written.
+
+    The spread is drawn for entities of two mentions or more: singletons would dwarf all else.
+    """
+    active = [document.max_active_entities for document in entities.documents]
+    most = max(active, default=0)
+    # One bar per count while they can be told apart, then as few as can.
+    step = most // 40 + 1
+    return [
+        *_histogram(
+            active,
+            Path(folder) / "max_active_entities",
+            edges=[edge - 0.5 for edge in range(0, most + step + 1, step)],
+            title=f"Maximum active entities in {len(active)} documents",
+            horizontal="entities active at once, at most",
+            vertical="documents",
+            whole_numbers=True,
+        ),
+        *_histogram(
+            entities.spreads,
+            Path(folder) / "entity_spread",
+            edges=[edge / 20 for edge in range(21)],
+            title=f"Spread of {len(entities.spreads):,} entities of two mentions or more",
+            horizontal="spread as a part of the document's length",
+            vertical="entities",
+            whole_numbers=False,
+        ),
+    ]
+
+
+def _histogram(
+    values: Sequence[float],
+    stem: Path,
+    *,
+    edges: Sequence[float],
+    title: str,
+    horizontal: str,
+    vertical: str,
+    whole_numbers: bool,
+) -> list[Path]:
+    """Draws one histogram with a mark at the median; returns the PNG and the SVG."""
+    matplotlib = optional_module("matplotlib", extra="plots", needed_for="drawing figures")
+    figures = optional_module("matplotlib.figure", extra="plots", needed_for="drawing figures")
+    tickers = optional_module("matplotlib.ticker", extra="plots", needed_for="drawing figures")
+    figure = figures.Figure(figsize=(6.4, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.hist(values, bins=edges, color=BAR, edgecolor="white", linewidth=0.8)
+    if values:
+        middle = median(values)
+        axes.axvline(middle, color=GREY, linestyle="--", linewidth=1, label=f"median {middle:.2g}")
+        axes.legend(frameon=False)
+    axes.set(title=title, xlabel=horizontal, ylabel=vertical)
+    axes.xaxis.set_major_locator(tickers.MaxNLocator(integer=whole_numbers))
+    axes.yaxis.set_major_locator(tickers.MaxNLocator(integer=True))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    with matplotlib.rc_context({"svg.hashsalt": stem.name}):
+        return [_save(figure, stem, kind) for kind in ("png", "svg")]
+
+
+def _save(figure: Any, stem: Path, kind: str) -> Path:
+    path = stem.with_suffix(f".{kind}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder: {error.strerror}", path.parent) from error
+    with atomic_path(path) as temporary:
+        # Without its date an SVG file depends on the figure alone.
+        figure.savefig(temporary, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    return path

@@ -1,0 +1,82 @@
+"""`longcoref score`: how well do predicted clusters match the gold ones?"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from longcoref.formats import read_corpus
+from longcoref.metrics.corpus import CorpusScores, score_corpus
+
+METRIC_NAMES = {
+    "muc": "MUC",
+    "b_cubed": "B³",
+    "ceaf_e": "CEAF-e",
+    "ceaf_m": "CEAF-m",
+    "lea": "LEA",
+    "blanc": "BLANC",
+    "mentions": "mentions",
+}
+
+
+class Singletons(str, Enum):
+    """What to do with entities of one mention."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+def score(
+    key: Annotated[Path, typer.Argument(help="File or folder with the gold clusters.")],
+    response: Annotated[Path, typer.Argument(help="File or folder with the predicted clusters.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, in per cent.")] = False,
+    singletons: Annotated[
+        Singletons,
+        typer.Option(help="Keep entities of one mention (LitBank) or drop them on both sides (OntoNotes)."),
+    ] = Singletons.KEEP,
+    per_document: Annotated[bool, typer.Option("--per-document", help="Score each document too.")] = False,
+    source_format: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help="Format of both sides; found out if not given.")
+    ] = None,
+) -> None:
+    """Score predicted clusters against gold ones: MUC, B³, CEAF, LEA, BLANC, mentions and the CoNLL average."""
+    scores = score_corpus(
+        read_corpus(key, format=source_format),
+        read_corpus(response, format=source_format),
+        keep_singletons=singletons is Singletons.KEEP,
+    )
+    if as_json:
+        typer.echo(json.dumps(scores.as_json(per_document=per_document), ensure_ascii=False, indent=2))
+        return
+    console = Console()
+    if per_document:
+        console.print(_document_table(scores))
+    console.print(_metric_table(scores))
+
+
+def _metric_table(scores: CorpusScores) -> Table:
+    table = Table("metric", title=f"{len(scores.documents)} documents", title_justify="left")
+    for heading in ("precision", "recall", "F1"):
+        table.add_column(heading, justify="right")
+    for metric, name in METRIC_NAMES.items():
+        value = getattr(scores.total, metric).as_json()
+        table.add_row(name, *(f"{value[part]:.2f}" for part in ("precision", "recall", "f1")))
+    table.add_section()
+    table.add_row("CoNLL average", "", "", f"{100 * scores.total.conll_f1:.2f}")
+    return table
+
+
+def _document_table(scores: CorpusScores) -> Table:
+    table = Table("document", title="F1", title_justify="left")
+    for heading in ("CoNLL", *METRIC_NAMES.values()):
+        table.add_column(heading, justify="right")
+    for (id, part), document in scores.documents.items():
+        metrics = (getattr(document, metric).f1 for metric in METRIC_NAMES)
+        table.add_row(f"{id} {part}", *(f"{100 * value:.2f}" for value in (document.conll_f1, *metrics)))
+    return table

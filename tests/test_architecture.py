@@ -1,0 +1,175 @@
+"""Who may import whom (DESIGN, section 3), and what a bare import loads."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+import longcoref
+
+PACKAGE = Path(longcoref.__file__).parent
+
+FOUNDATION = {"spans", "clusters", "document", "candidates", "config", "errors", "files"}
+LOGIC = {"text", "formats", "memory", "metrics"}
+SURFACE = {"resolver", "result", "render"}
+ENDS = {"cli", "server", "spacy_component", "__main__"}
+
+# What each top-level module or folder may import of longcoref, beside itself; a dotted name is one module of a folder.
+MAY_IMPORT: dict[str, set[str]] = {
+    **dict.fromkeys(FOUNDATION, FOUNDATION),
+    **dict.fromkeys(LOGIC, FOUNDATION),
+    "formats": FOUNDATION | {"text"},  # plain text and OntoGUM come without sentences
+    "runtime": FOUNDATION | LOGIC,
+    "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
+    "training": FOUNDATION | LOGIC | {"nn", "runtime"},
+    "analysis": FOUNDATION | LOGIC,
+    **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime"}),
+    "__init__": FOUNDATION | SURFACE,
+    **dict.fromkeys(ENDS, FOUNDATION | LOGIC | SURFACE | {"runtime", "nn", "training", "analysis", "__init__"}),
+    "__main__": {"cli"},
+}
+
+# Heavy packages and the only places that may import them, wherever the import stands.
+HEAVY: dict[str, set[str]] = {
+    "torch": {"nn", "training"},
+    "transformers": {"nn", "training"},
+    "spacy": {"spacy_component"},
+    "scipy": {"metrics", "analysis"},
+    "matplotlib": {"analysis"},
+    "fastapi": {"server"},
+}
+
+
+def imported_names(module: str, source: str) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything a module imports: at the top, inside functions, or by a literal name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level] if node.level else []
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield node.lineno, f"{origin}.{alias.name}"
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in {"optional_module", "import_module", "__import__"}:
+                yield node.lineno, str(node.args[0].value)
+
+
+def broken_rules(sources: Mapping[str, str]) -> list[str]:
+    """The imports that the tables above do not allow, given the source of each module by its full name."""
+    broken = []
+    for module, source in sources.items():
+        own = module.removeprefix("longcoref.").split(".")[0]
+        if own not in MAY_IMPORT:
+            broken.append(f"{module}: has no place in the table of levels")
+            continue
+        for line, name in imported_names(module, source):
+            root, *rest = name.split(".")
+            if root in HEAVY and own not in HEAVY[root]:
+                broken.append(f"{module}:{line}: imports {root}")
+            if root != "longcoref":
+                continue
+            target = rest[0] if rest and rest[0] in MAY_IMPORT else "__init__"
+            allowed = {own} | MAY_IMPORT[own]
+            if target not in allowed and ".".join(rest[:2]) not in allowed:
+                broken.append(f"{module}:{line}: imports {name}")
+    return broken
+
+
+def package_sources() -> dict[str, str]:
+    sources = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        sources[".".join(["longcoref", *parts])] = path.read_text(encoding="utf-8")
+    return sources
+
+
+def test_no_import_points_up() -> None:
+    sources = package_sources()
+    assert "longcoref.metrics.muc" in sources
+    assert broken_rules(sources) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("longcoref.document", "from longcoref.metrics import muc"),
+        ("longcoref.document", "import longcoref"),
+        ("longcoref.memory.oracle", "from longcoref import cli"),
+        ("longcoref.memory.oracle", "from longcoref import Document"),
+        ("longcoref.metrics.muc", "from longcoref.formats import read_corpus"),
+        ("longcoref.metrics.muc", "from ..formats import read_corpus"),
+        ("longcoref.runtime.windows", "def late():\n    import longcoref.nn.teacher"),
+        ("longcoref.runtime.windows", "def late():\n    import torch.nn"),
+        ("longcoref.runtime.windows", "optional_module('torch', extra='train', needed_for='speed')"),
+        ("longcoref.runtime.windows", "importlib.import_module('longcoref.nn')"),
+        ("longcoref.nn.teacher", "from longcoref.runtime.clusterer import cluster"),
+        ("longcoref.nn.teacher", "from longcoref.training import loop"),
+        ("longcoref.analysis.errors", "from longcoref.runtime import windows"),
+        ("longcoref.analysis.errors", "from longcoref.nn import teacher"),
+        ("longcoref.analysis.errors", "from longcoref.cli.score import score"),
+        ("longcoref.training.loop", "from longcoref.cli import main"),
+        ("longcoref.resolver", "from longcoref.nn import export"),
+        ("longcoref.cli.resolve", "import torch"),
+        ("longcoref.novelty", "import json"),
+    ],
+)
+def test_a_wrong_arrow_is_found(module: str, source: str) -> None:
+    assert len(broken_rules({module: source})) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("longcoref.document", "from longcoref.clusters import Cluster\nimport numpy"),
+        ("longcoref.memory.oracle", "from longcoref.memory.cells import Cell\nfrom .cells import Cell"),
+        ("longcoref.nn.teacher", "import torch\nfrom longcoref.runtime.windows import split"),
+        ("longcoref.nn.teacher", "from longcoref.runtime import windows"),
+        ("longcoref.cli.train", "def train():\n    from longcoref.training import loop"),
+        ("longcoref.cli.app", "import longcoref"),
+    ],
+)
+def test_a_right_arrow_is_not(module: str, source: str) -> None:
+    assert broken_rules({module: source}) == []
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level packages in memory after a fresh interpreter has run some code."""
+    report = "import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    run = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"], capture_output=True, encoding="utf-8", check=True, timeout=120
+    )
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def test_importing_longcoref_loads_no_extra() -> None:
+    loaded = loaded_by("import longcoref")
+    assert "longcoref" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+HELP = """
+from longcoref.cli import main
+try:
+    main(["--help"])
+except SystemExit as done:
+    assert done.code == 0, done.code
+"""
+
+
+def test_help_loads_no_extra() -> None:
+    loaded = loaded_by(HELP)
+    assert "typer" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_a_loaded_extra_is_seen() -> None:
+    assert "scipy" in loaded_by("import scipy.sparse")
