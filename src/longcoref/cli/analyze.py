@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -41,7 +42,7 @@ def entities(
 
 def _corpus_table(result: CorpusEntities) -> Table:
     values = result.as_json()
-    table = Table("corpus", title_justify="left")
+    table = Table("corpus", box=box.SIMPLE)
     table.add_column("", justify="right")
     for label in ("documents", "words", "mentions", "entities", "singletons"):
         table.add_row(label, f"{values[label]:,}")
@@ -53,16 +54,18 @@ def _corpus_table(result: CorpusEntities) -> Table:
 
 
 def _document_table(result: CorpusEntities) -> Table:
-    table = Table("document")
-    for heading in ("words", "mentions", "entities", "singletons", "most active", "median spread"):
+    """What fits on a narrow terminal; JSON has all."""
+    table = Table(box=box.SIMPLE)
+    table.add_column("document", overflow="fold")
+    for heading in ("words", "entities", "active", "spread"):
         table.add_column(heading, justify="right")
     for document in result.documents:
-        values = document.as_json()
-        counts = ("words", "mentions", "total_entities", "singletons", "max_active_entities")
         table.add_row(
             f"{document.id} {document.part}",
-            *(f"{values[count]:,}" for count in counts),
-            _part(values["median_spread"]),
+            f"{document.words:,}",
+            f"{document.total_entities:,}",
+            f"{document.max_active_entities:,}",
+            _part(document.as_json()["median_spread"]),
         )
     return table
 
