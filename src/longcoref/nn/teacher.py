@@ -1,0 +1,212 @@
+"""Parallel teacher forcing: the whole history of the memory, as index arrays, before any score is computed.
+
+The teacher's actions are known in advance, so every state an entity will ever have is a mean of known mentions.
+`unroll` says which mention meets which state, with which features, and what would be right; one batched graph then
+gives all scores and losses. No step of training loops over mentions with tensors in its hands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.memory.actions import Action, ActionKind
+from longcoref.memory.cells import Cells
+from longcoref.memory.facts import MentionFacts
+from longcoref.memory.features import (
+    LAST_ACTION,
+    SCALAR_FEATURES,
+    START,
+    EntityArrays,
+    MentionArrays,
+    match_levels,
+    mention_arrays,
+    pair_codes,
+)
+from longcoref.memory.policies import MemoryPolicy
+
+Integers = npt.NDArray[np.int64]
+
+NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolled:
+    """A document's teacher-forced history. Mentions and states are numbered in text order.
+
+    A state is an entity after one more mention; `members[s]` is that mention. `sequence` lists the states entity by
+    entity, `offsets` where each entity begins in it. A pair is a mention before a tracked entity's state.
+    """
+
+    members: Integers  # (states,) the mention that made the state
+    sequence: Integers  # (states,) states, entity by entity
+    offsets: Integers  # (entities,) into `sequence`
+    pair_mention: Integers  # (pairs,) sorted
+    pair_state: Integers  # (pairs,)
+    pair_cell: Integers  # (pairs,)
+    pair_codes: Integers  # (pairs, features)
+    target: Integers  # (mentions,) the cell to link to, or NONE
+    self_codes: Integers  # (mentions, features) of a mention beside itself, for f_r(x)
+    option_mention: Integers  # (options,) mentions that link to nothing and have a choice, sorted
+    option_full: npt.NDArray[np.bool_]  # (options,) whether the choice includes eviction and ignoring
+    evict_pair: Integers  # (evictions,) the pair that an eviction option stands for, sorted
+    evict_option: Integers  # (evictions,) the choice that it belongs to
+    evict_column: Integers  # (evictions,) its place among the evictions of that choice
+    option_target: Integers  # (options,) as `option_columns` numbers the choices
+
+    @property
+    def mentions(self) -> int:
+        """How many mentions were processed."""
+        return len(self.target)
+
+
+# Columns of a choice: 0 is NEW, 1 INVALID, 2 IGNORE, and evictions follow.
+NEW_COLUMN, INVALID_COLUMN, IGNORE_COLUMN, EVICT_COLUMN = range(4)
+_COLUMNS = {ActionKind.NEW: NEW_COLUMN, ActionKind.INVALID: INVALID_COLUMN, ActionKind.IGNORE: IGNORE_COLUMN}
+
+
+def unroll(
+    actions: Sequence[Action],
+    facts: Sequence[MentionFacts],
+    index: npt.ArrayLike,
+    policy: MemoryPolicy,
+    *,
+    features: Sequence[str],
+    genre: int = 0,
+) -> Unrolled:
+    """The history of a memory that is forced along `actions`; `index` has each mention's place among all proposals."""
+    count = len(actions)
+    mention = mention_arrays(facts, index)
+    replay = _Replay.of(actions, policy)
+    table = _state_table(replay, count)
+    pair_mention, pair_cell = np.nonzero(table != NONE)
+    pair_state = table[pair_mention, pair_cell]
+    last_action = np.array([START, *(LAST_ACTION[action.kind] for action in actions)], dtype=np.int64)[:count]
+
+    entity = np.array(replay.entities, dtype=np.int64)
+    sequence = np.argsort(entity, kind="stable")
+    offsets = np.searchsorted(entity[sequence], np.arange(entity.max(initial=-1) + 1))
+    members = np.array(replay.members, dtype=np.int64)
+    states = _entity_arrays(mention, members, sequence, offsets)
+    match = (
+        _state_matches(facts, members, sequence, offsets) if "match" in features else np.zeros((count, len(members)))
+    )
+
+    codes = pair_codes(
+        features,
+        mention[pair_mention],
+        states[pair_state],
+        match=match[pair_mention, pair_state],
+        last_action=last_action[pair_mention],
+        genre=genre,
+    )
+    self_codes = np.zeros((count, len(features)), dtype=np.int64)
+    for column, name in enumerate(features):
+        if name in SCALAR_FEATURES:
+            self_codes[:, column] = last_action if name == "last_action" else genre
+
+    pair_of = np.full(table.shape, NONE)
+    pair_of[pair_mention, pair_cell] = np.arange(len(pair_mention))
+    evict_option, evict_cell, evict_column = np.array(replay.evictions, dtype=np.int64).reshape(-1, 3).T
+    option_mention = np.array(replay.option_mentions, dtype=np.int64)
+    return Unrolled(
+        members=members,
+        sequence=sequence,
+        offsets=offsets,
+        pair_mention=pair_mention,
+        pair_state=pair_state,
+        pair_cell=pair_cell,
+        pair_codes=codes,
+        target=np.array([a.cell if a.kind is ActionKind.LINK else NONE for a in actions], dtype=np.int64),
+        self_codes=self_codes,
+        option_mention=option_mention,
+        option_full=np.array(replay.option_full, dtype=bool),
+        evict_pair=pair_of[option_mention[evict_option], evict_cell],
+        evict_option=evict_option,
+        evict_column=evict_column,
+        option_target=np.array(replay.option_targets, dtype=np.int64),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Replay:
+    """What a walk over the actions finds, as plain lists."""
+
+    members: list[int]  # of each state, the mention
+    cells: list[int]  # of each state, the cell
+    entities: list[int]  # of each state, the entity
+    option_mentions: list[int]
+    option_full: list[bool]
+    option_targets: list[int]
+    evictions: list[tuple[int, int, int]]  # choice, cell, place among the evictions of the choice
+
+    @classmethod
+    def of(cls, actions: Sequence[Action], policy: MemoryPolicy) -> _Replay:
+        walk = cls([], [], [], [], [], [], [])
+        memory = Cells()
+        for number, action in enumerate(actions):
+            if action.kind is not ActionKind.LINK:
+                walk._choose(number, action, memory, policy)
+            memory.apply(action, number)
+            if action.cell is not None:
+                walk.members.append(number)
+                walk.cells.append(action.cell)
+                walk.entities.append(memory.entities[action.cell])
+        return walk
+
+    def _choose(self, number: int, action: Action, memory: Cells, policy: MemoryPolicy) -> None:
+        options = policy.options(memory)
+        if not options.invalid and not options.evict:
+            return  # only one action is legal: nothing to learn
+        choice = len(self.option_mentions)
+        self.option_mentions.append(number)
+        self.option_full.append(options.new is None)
+        self.evictions.extend((choice, cell, place) for place, cell in enumerate(options.evict))
+        if action.kind is ActionKind.EVICT and action.cell is not None:
+            self.option_targets.append(EVICT_COLUMN + options.evict.index(action.cell))
+        else:
+            self.option_targets.append(_COLUMNS[action.kind])
+
+
+def _state_table(replay: _Replay, count: int) -> Integers:
+    """Shape (mentions, cells): the state in each cell when the mention comes, or NONE."""
+    table = np.full((count + 1, max(replay.cells, default=-1) + 1), NONE, dtype=np.int64)
+    if replay.members:
+        table[np.array(replay.members) + 1, replay.cells] = np.arange(len(replay.members))
+    # States are numbered in text order, so the running maximum of a column is the state the cell is in.
+    return np.maximum.accumulate(table, axis=0)[:count]
+
+
+def _entity_arrays(mention: MentionArrays, members: Integers, sequence: Integers, offsets: Integers) -> EntityArrays:
+    rank = np.empty_like(sequence)
+    unions = {name: np.empty_like(sequence) for name in ("pronouns", "gender", "named")}
+    bits = {
+        "pronouns": (mention.pronoun > 0) << mention.pronoun,
+        "gender": mention.gender,
+        "named": mention.named,
+    }
+    for states in np.split(sequence, offsets[1:]):
+        rank[states] = np.arange(1, len(states) + 1)
+        for name, values in unions.items():
+            values[states] = np.bitwise_or.accumulate(bits[name][members[states]])
+    return EntityArrays(
+        count=rank,
+        last_index=mention.index[members],
+        last_sentence=mention.sentence[members],
+        last_quoted=mention.quoted[members],
+        **unions,
+    )
+
+
+def _state_matches(
+    facts: Sequence[MentionFacts], members: Integers, sequence: Integers, offsets: Integers
+) -> npt.NDArray[np.int8]:
+    """Shape (mentions, states): the best string match of a mention with the mentions behind a state."""
+    levels = match_levels(facts)
+    best = np.zeros((len(facts), len(members)), dtype=np.int8)
+    for states in np.split(sequence, offsets[1:]):
+        best[:, states] = np.maximum.accumulate(levels[:, members[states]], axis=1)
+    return best

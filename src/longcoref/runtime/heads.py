@@ -1,0 +1,179 @@
+"""The numpy twin of `nn/heads.py`: the same weights under the same names, for running only.
+
+First layers are factored as in training, and at run time the feature embeddings become tables of what they add to the
+hidden layer, so that a feature costs one lookup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.candidates import Candidates
+from longcoref.config import ModelConfig
+from longcoref.errors import ModelError
+from longcoref.memory.features import feature_rows
+
+Floats = npt.NDArray[np.floating[Any]]
+Integers = npt.NDArray[np.int64]
+
+CLOSED = -1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One hidden layer whose input was cut into parts: `parts[i]` is (width of part i, hidden)."""
+
+    parts: tuple[Floats, ...]
+    bias: Floats
+    output: Floats
+    output_bias: float
+
+    def finish(self, hidden: Floats) -> Floats:
+        """Scores of shape (...,) from the sum that goes into the hidden layer, which is overwritten."""
+        np.maximum(hidden, 0, out=hidden)
+        return np.asarray(hidden @ self.output + self.output_bias)
+
+
+class Heads:
+    """Every weight above the encoder, ready to be multiplied."""
+
+    def __init__(self, weights: Mapping[str, Floats], config: ModelConfig, width: int) -> None:
+        self.config, self.width = config, width
+        self.span_width = 3 * width + config.feature_size
+        self._weights = _checked(weights, config, width)
+        size = config.feature_size
+        self._attention = self._weights["attention.weight"][0]
+        self._attention_bias = self._weights["attention.bias"][0]
+        self._widths = self._weights["span_width_embedding.weight"]
+        self._mention = self._layer("mention", width, width, size, width)
+        prior = self._layer("width_prior", size)
+        self._prior = prior.finish(self._weights["width_prior_embedding.weight"] @ prior.parts[0] + prior.bias)
+        self._width_part = self._widths @ self._mention.parts[2]
+        s, rows = self.span_width, feature_rows(config.features, len(config.genres))
+        self.link = self._layer("link", s, s, s, *[size] * len(rows))
+        self.link_tables = self._tables(self.link.parts[3:])
+        self.fertility = self._layer("fertility", s, *[size] * len(rows)) if config.fertility else None
+        self.fertility_tables = self._tables(self.fertility.parts[1:]) if self.fertility else ()
+
+    def _layer(self, name: str, *sizes: int) -> Layer:
+        weight = self._weights[f"{name}.hidden.weight"].T
+        parts = tuple(np.ascontiguousarray(part) for part in np.split(weight, np.cumsum(sizes)[:-1]))
+        output = self._weights[f"{name}.output.weight"][0]
+        bias, output_bias = self._weights[f"{name}.hidden.bias"], float(self._weights[f"{name}.output.bias"][0])
+        return Layer(parts, bias, output, output_bias)
+
+    def _tables(self, parts: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        return tuple(self._weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts))
+
+    def mention_scores(self, vectors: Floats, candidates: Candidates) -> Floats:
+        """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate."""
+        start_part, end_part, _, head_part = self._mention.parts
+        first, last = candidates.first, candidates.last
+        starts = vectors[first] @ start_part + self._mention.bias
+        ends = vectors[last] @ end_part
+        heads, weights = self._pool_words(vectors @ head_part, vectors, candidates)
+        grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
+        # Starts with the most candidates first: those that reach width w are then the first so many.
+        order = np.argsort(-candidates.widths, kind="stable")
+        reaching = np.searchsorted(-candidates.widths[order], -np.arange(1, candidates.max_width + 1), side="right")
+        starts, pooled, total = starts[order], heads[order], weights[order]
+        for column, count in enumerate(reaching):
+            if not count:
+                break
+            rows = order[:count]
+            if column:
+                added = weights[rows + column]
+                total = np.logaddexp(total[:count], added)
+                pooled = pooled[:count]
+                pooled += (heads[rows + column] - pooled) * np.exp(added - total)[:, None]
+            table_rows = candidates.width_rows(rows, column + 1)
+            hidden = starts[:count] + ends[rows + column]
+            hidden += pooled
+            hidden += self._width_part[table_rows]
+            grid[rows, column] = self._mention.finish(hidden) + self._prior[table_rows]
+        return grid
+
+    def _logits(self, vectors: Floats) -> Floats:
+        return np.asarray(vectors @ self._attention + self._attention_bias)
+
+    def _pool_words(self, projected: Floats, vectors: Floats, candidates: Candidates) -> tuple[Floats, Floats]:
+        """Attention-weighted means over the pieces of each word, and the logarithms of their total weights."""
+        if not len(candidates.first):
+            return projected[:0], projected[:0, 0]
+        logits = self._logits(vectors)
+        begin = candidates.first[0]
+        edges = candidates.first - begin
+        pieces = slice(begin, int(candidates.last[-1]) + 1)
+        lengths = candidates.last - candidates.first + 1
+        top = np.maximum.reduceat(logits[pieces], edges)
+        share = np.exp(logits[pieces] - np.repeat(top, lengths))
+        total = np.add.reduceat(share, edges)
+        weighted = projected[pieces] * (share / np.repeat(total, lengths))[:, None]
+        return np.add.reduceat(weighted, edges, axis=0), np.log(total) + top
+
+    def span_vectors(self, vectors: Floats, candidates: Candidates, spans: Integers) -> Floats:
+        """Vectors x of chosen spans (starts and ends in words, shape (spans, 2)): [start; end; width; head]."""
+        start, end = candidates.first[spans[:, 0]], candidates.last[spans[:, 1] - 1]
+        length = end - start + 1
+        width = spans[:, 1] - spans[:, 0] if candidates.unit == "words" else length
+        heads = np.empty((len(spans), self.width), dtype=vectors.dtype)
+        if len(spans):
+            begin = np.cumsum(length) - length
+            pieces = np.arange(length.sum()) + np.repeat(start - begin, length)
+            logits = self._logits(vectors)[pieces]
+            share = np.exp(logits - np.repeat(np.maximum.reduceat(logits, begin), length))
+            share /= np.repeat(np.add.reduceat(share, begin), length)
+            heads = np.add.reduceat(vectors[pieces] * share[:, None], begin, axis=0)
+        return np.concatenate([vectors[start], vectors[end], self._widths[width - 1], heads], axis=1)
+
+    def entity_weights(self, x: Floats) -> Floats:
+        """How much each mention counts in its entity's vector; shape (mentions,)."""
+        if self.config.entity == "mean":
+            return np.ones(len(x), dtype=x.dtype)
+        scores = x @ self._weights["weight.weight"][0] + self._weights["weight.bias"][0]
+        return np.asarray(np.logaddexp(0, scores) + 1e-3)
+
+    def labels(self, head: str, x: Floats) -> Floats:
+        """Logits of the kinds (`head="kind"`) or types (`head="type"`); shape (mentions, labels)."""
+        return np.asarray(x @ self._weights[f"{head}_head.weight"].T + self._weights[f"{head}_head.bias"])
+
+
+def expected_shapes(config: ModelConfig, width: int) -> dict[str, tuple[int, ...]]:
+    """The name and shape of every weight of such a model."""
+    size, hidden = config.feature_size, config.hidden
+    span, rows = 3 * width + size, feature_rows(config.features, len(config.genres))
+    layers = {"mention": span, "width_prior": size, "link": 3 * span + size * len(rows)}
+    if config.fertility:
+        layers["fertility"] = span + size * len(rows)
+    linear = {"attention": (width, 1)}
+    if config.entity == "weighted":
+        linear["weight"] = (span, 1)
+    linear |= {f"{name}_head": (span, len(labels)) for name, labels in _label_sets(config) if labels}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, (inputs, outputs) in linear.items():
+        shapes |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+    for name, inputs in layers.items():
+        shapes |= {f"{name}.hidden.weight": (hidden, inputs), f"{name}.hidden.bias": (hidden,)}
+        shapes |= {f"{name}.output.weight": (1, hidden), f"{name}.output.bias": (1,)}
+    tables = ("span_width_embedding.weight", "width_prior_embedding.weight")
+    shapes |= dict.fromkeys(tables, (config.max_width, size))
+    return shapes | {f"feature_embeddings.{i}.weight": (count, size) for i, count in enumerate(rows)}
+
+
+def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return ("kind", config.kinds), ("type", config.types)
+
+
+def _checked(weights: Mapping[str, Floats], config: ModelConfig, width: int) -> dict[str, Floats]:
+    expected = expected_shapes(config, width)
+    for name, shape in expected.items():
+        if name not in weights:
+            raise ModelError(f"the weights lack {name}, which model.toml asks for: they belong to another model")
+        if weights[name].shape != shape:
+            raise ModelError(f"weight {name} has shape {weights[name].shape}, but model.toml asks for {shape}")
+    return {name: weights[name] for name in expected}

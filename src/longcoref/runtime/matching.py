@@ -1,0 +1,54 @@
+"""Which cells hold an entity that shares a word, a head or its whole wording with a mention.
+
+An inverted index: a mention is looked up by its own few strings, so the work does not grow with the memory.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.memory.facts import MentionFacts
+from longcoref.memory.features import SAME_HEAD, SAME_STRING, SAME_TOKEN
+
+
+def _keys(facts: MentionFacts) -> Iterator[tuple[int, str]]:
+    """The strings of a mention with the level of match that each gives, weakest first."""
+    for token in facts.tokens:
+        yield SAME_TOKEN, token
+    if facts.head:
+        yield SAME_HEAD, facts.head
+    if facts.exact:
+        yield SAME_STRING, facts.exact
+
+
+class MatchIndex:
+    """The strings of all entities in memory, by cell."""
+
+    def __init__(self) -> None:
+        self._cells: defaultdict[tuple[int, str], set[int]] = defaultdict(set)
+        self._keys: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
+
+    def levels(self, facts: MentionFacts, count: int) -> npt.NDArray[np.int64]:
+        """The best level of match of a mention with each of the first `count` cells."""
+        levels = np.zeros(count, dtype=np.int64)
+        for key in _keys(facts):
+            for cell in self._cells.get(key, ()):
+                levels[cell] = key[0]
+        return levels
+
+    def add(self, cell: int, facts: MentionFacts) -> None:
+        """The entity in `cell` was mentioned so."""
+        for key in _keys(facts):
+            self._cells[key].add(cell)
+            self._keys[cell].add(key)
+
+    def forget(self, cell: int) -> None:
+        """The entity in `cell` was evicted."""
+        for key in self._keys.pop(cell, ()):
+            self._cells[key].discard(cell)
+            if not self._cells[key]:
+                del self._cells[key]

@@ -1,0 +1,142 @@
+"""The numpy runtime: the same scores as torch, forced along the same actions, for every memory policy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from longcoref.config import ModelConfig, ProposalConfig  # noqa: E402
+from longcoref.errors import ModelError, UsageError  # noqa: E402
+from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory  # noqa: E402
+from longcoref.nn.heads import Heads as TorchHeads  # noqa: E402
+from longcoref.runtime.clusterer import Clusterer  # noqa: E402
+from longcoref.runtime.heads import Heads, expected_shapes  # noqa: E402
+from longcoref.runtime.mentions import select  # noqa: E402
+from test_heads import (  # noqa: E402
+    ALL_FEATURES,
+    POLICIES,
+    WIDTH,
+    WORDS,
+    example,
+    geometry,
+    heads,
+    layouts,
+    mention_words,
+)
+
+
+def twin(model: TorchHeads) -> Heads:
+    weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+    return Heads(weights, model.config, WIDTH)
+
+
+@settings(max_examples=40)
+@given(layouts(), st.sampled_from(["words", "pieces"]), st.integers(0, 99))
+def test_mention_scores_and_span_vectors_equal_those_of_torch(layout, unit: str, seed: int) -> None:
+    candidates, sentences = geometry(layout, unit)
+    model = heads(unit=unit)
+    vectors = torch.randn(sum(layout[0]), WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)) * 5
+    grid = twin(model).mention_scores(vectors.numpy(), candidates)
+    expected = model.mention_scores(vectors, candidates).detach().numpy()
+    np.testing.assert_allclose(grid, expected, atol=1e-9)
+    spans = select(grid, candidates, sentences, ProposalConfig(threshold=-1e8, ratio=9))
+    assert len(spans) == candidates.mask.sum()
+    x = twin(model).span_vectors(vectors.numpy(), candidates, spans)
+    np.testing.assert_allclose(x, model.span_vectors(vectors, candidates, torch.from_numpy(spans)).detach(), atol=1e-9)
+
+
+@settings(max_examples=60)
+@given(mention_words, st.sampled_from(POLICIES), st.sampled_from(["mean", "weighted"]))
+def test_the_forced_loop_gives_the_scores_of_the_parallel_teacher(mentions, policy: MemoryPolicy, entity: str) -> None:
+    # Every mention is one proposal here; `example` numbers the proposals 0, 2, 4, so the twin is unrolled anew.
+    from longcoref.nn.teacher import unroll
+
+    actions, facts, _ = example(mentions, policy)
+    unrolled = unroll(actions, facts, np.arange(len(facts)), policy, features=ALL_FEATURES, genre=1)
+    model = heads(entity=entity).float()
+    x = torch.randn(len(mentions), model.span_width, generator=torch.Generator().manual_seed(1))
+    s_m = torch.randn(len(mentions), generator=torch.Generator().manual_seed(2))
+    scores = model.score(x, s_m, unrolled)
+    loop = Clusterer(twin(model), policy, genre=1)
+    decisions = list(loop.cluster(x.numpy(), s_m.numpy(), facts, forced=actions))
+    choices = {int(mention): row for row, mention in enumerate(unrolled.option_mention)}
+    for i, decision in enumerate(decisions):
+        known = len(decision.links)
+        np.testing.assert_allclose(decision.links, scores.links[i, :known].detach(), rtol=1e-4, atol=1e-4)
+        if i in choices:
+            row = scores.options[choices[i]].detach().numpy()
+            offered = (
+                [0.0, row[1]] if not unrolled.option_full[choices[i]] else [*row[3:][row[3:] > -1e8], row[2], row[1]]
+            )
+            np.testing.assert_allclose(decision.options, offered, rtol=1e-4, atol=1e-4)
+    assert [decision.action for decision in decisions] == actions
+
+
+@settings(max_examples=60)
+@given(mention_words, st.sampled_from(POLICIES), st.sampled_from(["flat", "staged"]), st.integers(0, 30))
+def test_the_free_loop_obeys_its_policy_and_does_not_depend_on_how_it_is_fed(
+    mentions, policy: MemoryPolicy, options: str, cut: int
+) -> None:
+    _, facts, _ = example(mentions, policy)
+    model = twin(heads(options=options).float())
+    random = np.random.default_rng(3)
+    x = random.normal(size=(len(facts), model.span_width)).astype(np.float32)
+    s_m = random.normal(size=len(facts)).astype(np.float32) * 2
+    whole = list(Clusterer(model, policy).cluster(x, s_m, facts))
+    parted = Clusterer(model, policy)
+    halves = [list(parted.cluster(x[part], s_m[part], facts[part])) for part in (slice(0, cut), slice(cut, None))]
+    assert [d.action for d in whole] == [d.action for half in halves for d in half]
+    for decision in whole:
+        if decision.action.kind is ActionKind.LINK:
+            assert decision.links.max() > 0
+        else:
+            assert not len(decision.links) or decision.links.max() <= 0
+        if (
+            decision.action.kind in (ActionKind.NEW, ActionKind.EVICT)
+            and policy.name != "track-all"
+            and options == "staged"
+        ):
+            assert decision.mention_score > 0
+    assert policy.capacity is None or len(parted.cells) <= policy.capacity
+
+
+def test_a_model_without_fertility_refuses_a_bounded_memory() -> None:
+    model = twin(heads(fertility=False))
+    Clusterer(model, UnboundedMemory())
+    for policy in (LearnedMemory(5), RuleMemory(5)):
+        with pytest.raises(UsageError, match="trained without f_r"):
+            Clusterer(model, policy)
+
+
+def test_weights_of_another_model_are_refused() -> None:
+    model = heads()
+    weights = {name: value.numpy() for name, value in model.state_dict().items()}
+    assert {name: value.shape for name, value in weights.items()} == expected_shapes(model.config, WIDTH)
+    with pytest.raises(ModelError, match="shape"):
+        Heads(
+            weights,
+            ModelConfig(hidden=17, max_width=4, features=ALL_FEATURES, genres=("a", "b"), feature_size=3),
+            WIDTH,
+        )
+    del weights["link.output.bias"]
+    with pytest.raises(ModelError, match=r"lack link\.output\.bias"):
+        Heads(weights, model.config, WIDTH)
+
+
+def test_memory_grows_without_bound_when_it_has_none() -> None:
+    model = twin(heads(options="flat").float())
+    count = 200
+    facts = example([(WORDS[0], None)] * count, UnboundedMemory())[1]
+    x = np.zeros((count, model.span_width), dtype=np.float32)
+    loop = Clusterer(model, UnboundedMemory())
+    actions = [d.action.kind for d in loop.cluster(x, np.full(count, -50.0, np.float32), facts)]
+    assert set(actions) == {ActionKind.INVALID}
+    model.link = replace(model.link, output=np.zeros_like(model.link.output), output_bias=0.0)
+    decisions = list(Clusterer(model, UnboundedMemory()).cluster(x, np.full(count, 0.0, np.float32), facts))
+    assert [d.entity for d in decisions if d.entity is not None] == list(range(count))
