@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -46,14 +45,16 @@ class Pieces:
 class Tokenizer:
     """Splits words into pieces, as the `tokenizer.json` of a Hugging Face model says.
 
-    `opening` and `closing` are the ids that the encoder expects around every window ([CLS] and [SEP] for BERT).
+    `definition` is the text of that file. `opening` and `closing` are the ids that the encoder expects around every
+    window ([CLS] and [SEP] for BERT).
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, definition: str, *, name: str = "tokenizer.json") -> None:
         try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
-        except Exception as error:  # the library raises bare Exception for a missing and for a damaged file
-            raise ModelError(f"{path}: cannot be read as a tokenizer.json ({error})") from error
+            self._tokenizer = tokenizers.Tokenizer.from_str(definition)
+        except Exception as error:  # the library raises nothing more special
+            raise ModelError(f"{name}: is not the tokenizer.json of a model ({error})") from error
+        self.definition = definition
         # A sentence model's file may ask for both; a window is neither cut nor padded here.
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -63,25 +64,28 @@ class Tokenizer:
         splitter = self._tokenizer.pre_tokenizer
         if hasattr(splitter, "add_prefix_space"):
             splitter.add_prefix_space = True
-        self._unknown = self._unknown_id(path)
+        self._unknown = self._unknown_id(name)
         self._known: dict[str, tuple[int, ...]] = {}
         frame = self._tokenizer.encode("a")
         inside = [index for index, special in enumerate(frame.special_tokens_mask) if not special]
         self.opening: tuple[int, ...] = tuple(frame.ids[: inside[0]])
         self.closing: tuple[int, ...] = tuple(frame.ids[inside[-1] + 1 :])
 
-    def _unknown_id(self, path: str | Path) -> int:
-        names = (getattr(self._tokenizer.model, "unk_token", None), "[UNK]", "<unk>")
-        for name in names:
-            number = None if name is None else self._tokenizer.token_to_id(name)
+    @classmethod
+    def open(cls, path: str | Path) -> Tokenizer:
+        """Reads a `tokenizer.json` file."""
+        try:
+            definition = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelError(f"{path}: cannot be read ({error}); a model directory needs this file") from error
+        return cls(definition, name=str(path))
+
+    def _unknown_id(self, name: str) -> int:
+        for piece in (getattr(self._tokenizer.model, "unk_token", None), "[UNK]", "<unk>"):
+            number = None if piece is None else self._tokenizer.token_to_id(piece)
             if number is not None:
                 return int(number)
-        raise ModelError(f"{path}: has no piece for unknown words ([UNK] or <unk>)")
-
-    @cached_property
-    def vocabulary(self) -> int:
-        """How many pieces there are."""
-        return int(self._tokenizer.get_vocab_size())
+        raise ModelError(f"{name}: has no piece for unknown words ([UNK] or <unk>)")
 
     def word(self, word: str) -> tuple[int, ...]:
         """The ids of one word's pieces: at least one, at most `MAX_WORD_PIECES`."""
