@@ -8,7 +8,8 @@
     ├── ModelError          a model directory or state file that is missing, damaged or of another kind
     └── MissingExtraError   an optional dependency that is not installed; says which extra brings it
 
-A message says what was expected, what came, where, and what to do.
+A message says what was expected, what came, where, and what to do. `RepairWarning` is the one warning: a file
+that was read as lenient and had to be mended.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ class ModelError(LongcorefError):
 
 class MissingExtraError(LongcorefError):
     """An optional dependency that is not installed."""
+
+
+class RepairWarning(UserWarning):
+    """Something in a file was mended because the caller asked for lenient reading; says file:line and what."""
 
 
 def unknown_name(what: str, name: str, choices: Iterable[str]) -> str:

@@ -7,8 +7,22 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from typing import TextIO
 
 from longcoref.errors import LongcorefError, UsageError
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """One line for the user, who does not want to know which line of our code it came from."""
+    print(f"longcoref: warning: {message}", file=sys.stderr)  # noqa: T201
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -17,6 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
+    warnings.showwarning = _show_warning
     try:
         build_app()([argument for argument in arguments if argument != "--debug"])
     except LongcorefError as error:

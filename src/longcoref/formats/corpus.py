@@ -1,0 +1,163 @@
+"""Reading and writing whole corpora: files, folders, parts of published corpora."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from longcoref.document import Document
+from longcoref.errors import InputError, UsageError
+from longcoref.files import atomic_text
+from longcoref.formats.build import genre_of
+from longcoref.formats.format import Format
+from longcoref.formats.registry import detect_format, detect_head, find_format, format_to_write, is_folder
+from longcoref.formats.source import Source, open_source
+
+
+def read_corpus(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    fold: int | None = None,
+    part: str | None = None,
+    types: str | Path | None = None,
+    lenient: bool = False,
+) -> Iterator[Document]:
+    """The documents of a file or folder, one at a time.
+
+    `path` is a file, `-` for standard input, a folder of files (searched to the bottom, in the order of names), or
+    any folder of a clone of LitBank (lrec2020-coref) or GUM, which is read as published. `format` is a name in
+    `FORMATS`; None looks at the content. `part` is train, dev or test, of a `fold` (0 to 9) with LitBank; OntoGUM
+    has test2 too. `types` is a clone of `litbank`, from which LitBank's entity types and kinds of mention are
+    taken. `lenient` leaves out brackets that do not balance, with a `RepairWarning`, instead of failing.
+
+    Raises `UsageError` at once for an option that does not fit, `InputError` with file and line when a damaged
+    file is reached.
+    """
+    root = Path(path)
+    piped = sys.stdin.buffer.read() if str(path) == "-" else None
+    if format is not None:
+        chosen = find_format(format)
+    else:
+        chosen = detect_format(root) if piped is None else detect_head(piped, "stdin")
+    corpus = chosen.corpus
+    if (fold is not None or part is not None) and corpus is None:
+        raise UsageError(f"{chosen.name} has no folds or parts: give the folder or file of the part")
+    if types is not None and (corpus is None or corpus.annotate is None):
+        raise UsageError(f"{chosen.name} takes no types from elsewhere: only litbank does")
+    if fold is not None and part is None:
+        raise UsageError("a fold is read by its parts: give train, dev or test")
+    if piped is not None:
+        return _read_source(Source("stdin", io.BytesIO(piped)), chosen, {}, lenient=lenient)
+    files = corpus.select(root, fold, part) if corpus is not None and part is not None else _files(root, chosen)
+    return _read_files(files, chosen, None if types is None else Path(types), lenient=lenient)
+
+
+def _files(root: Path, format: Format) -> list[Path]:
+    if not root.is_dir():
+        return [root]
+    folder = (format.corpus.home(root) if format.corpus is not None else None) or root
+    files = sorted(file for file in folder.rglob("*") if file.name.endswith(format.suffixes) and file.is_file())
+    if not files:
+        raise InputError(f"no file for {format.name} in this folder: expected {' or '.join(format.suffixes)}", root)
+    return files
+
+
+def _read_files(files: list[Path], format: Format, types: Path | None, *, lenient: bool) -> Iterator[Document]:
+    seen: dict[tuple[str, int], str] = {}
+    annotate = format.corpus.annotate if format.corpus is not None else None
+    for file in files:
+        with open_source(file) as source:
+            for document in _read_source(source, format, seen, lenient=lenient):
+                yield document if types is None or annotate is None else annotate(document, types)
+
+
+def _read_source(
+    source: Source, format: Format, seen: dict[tuple[str, int], str], *, lenient: bool
+) -> Iterator[Document]:
+    """The documents of one source; `seen` has the keys so far and where they stood."""
+    empty = True
+    for line, document in format.read(source, lenient=lenient):
+        empty = False
+        if document.key in seen:
+            id, part = document.key
+            raise source.error(f"document {id!r}, part {part}, was read before, at {seen[document.key]}", line)
+        seen[document.key] = f"{source.name}:{line}"
+        yield document
+    if empty:
+        raise source.error(f"no {format.name} document in this file")
+
+
+def left_out(document: Document, format: str) -> frozenset[str]:
+    """What this document has and the format has no place for, by the names of `Format.holds`."""
+    mentions = [mention for cluster in document.clusters or () for mention in cluster.mentions]
+    present = {
+        "clusters": bool(mentions),
+        "kinds": any(mention.kind for mention in mentions),
+        "types": any(mention.type for mention in mentions),
+        "speakers": document.speakers is not None,
+        "genre": document.genre != genre_of(document.id),
+        "part": document.part != 0,
+        "sentences": len(document.sentences) > 1,
+    }
+    return frozenset(name for name, there in present.items() if there) - find_format(format).holds
+
+
+def write_corpus(documents: Iterable[Document], path: str | Path, *, format: str | None = None) -> None:
+    """Writes a file, or a folder with a file per document if `path` is a folder or ends in a slash.
+
+    What is written appears when all of it is complete. `format` is a name in `FORMATS`; None goes by the suffix.
+
+    Raises `UsageError` for a document that the format cannot hold, and for several where a file takes one.
+    """
+    chosen = format_to_write(path, format)
+    if is_folder(path):
+        _write_folder(documents, Path(path), chosen)
+    else:
+        with atomic_text(path) as stream:
+            write_stream(documents, stream, chosen.name)
+
+
+def write_stream(documents: Iterable[Document], stream: IO[str], format: str) -> None:
+    """Writes to an opened text stream, which should write UTF-8 and leave line ends alone."""
+    chosen = find_format(format)
+    chosen.write(documents if chosen.named else _at_most_one(documents, chosen), stream)
+
+
+def _at_most_one(documents: Iterable[Document], format: Format) -> Iterator[Document]:
+    """The documents, but an error at the second one: for files without a place for ids."""
+    for count, document in enumerate(documents):
+        if count:
+            raise UsageError(f"a file of {format.name} holds one document, and more came: write to a folder (OUT/)")
+        yield document
+
+
+def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=folder) as scratch:
+            names: set[str] = set()
+            for document in documents:
+                name = _file_name(document) + format.suffixes[0]
+                if name in names:
+                    raise UsageError(f"two documents would be written to {folder / name}; write one file instead")
+                names.add(name)
+                with atomic_text(Path(scratch) / name) as stream:
+                    format.write([document], stream)
+            for name in sorted(names):
+                os.replace(Path(scratch) / name, folder / name)
+    except OSError as error:
+        raise InputError(f"cannot write here: {error.strerror}", folder) from error
+
+
+def _file_name(document: Document) -> str:
+    """A file name for a document: its id, without what a file system would take for something else."""
+    plain = re.sub(r"[^\w.,+=@ -]|^\.", "_", document.id)
+    short = plain.encode()[:180].decode(errors="ignore") or "document"
+    return f"{short}_part_{document.part:03}" if document.part else short

@@ -1,0 +1,251 @@
+"""Our own JSON, schema `longcoref/1`: documents as they are, and what `longcoref resolve` answers.
+
+All offsets are code points of `text`, half-open. `document_record` and `cluster_records` make it; a result adds its
+own keys (`model`, `memory`, each cluster's `name`, each mention's `score`), which the reader passes over.
+docs/formats.md has the schema.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, groupby, pairwise
+from typing import IO, Any
+
+from longcoref.clusters import Cluster, Mention
+from longcoref.document import Document
+from longcoref.errors import DocumentError
+from longcoref.formats.build import in_text_order
+from longcoref.formats.records import Record, is_list_of, read_record_lines, read_records
+from longcoref.formats.source import Source
+from longcoref.spans import CharSpan, WordSpan
+from longcoref.text import tokenize
+
+SCHEMA = "longcoref/1"
+# A result without its text is laid out on blanks; no book is longer, and a mistyped offset must not fill the memory.
+_LONGEST_TEXT = 100_000_000
+_WORD = re.compile(r"\S+")
+
+
+def document_record(document: Document) -> dict[str, Any]:
+    """Everything of a document but its clusters, as JSON values."""
+    record: dict[str, Any] = {"schema": SCHEMA, "id": document.id}
+    if document.part:
+        record["part"] = document.part
+    if document.genre is not None:
+        record["genre"] = document.genre
+    record["text"] = document.text
+    record["words"] = document.offsets
+    record["sentences"] = [document.characters(sentence) for sentence in document.sentences]
+    if document.speakers is not None:
+        record["speakers"] = list(_speaker_runs(document))
+    return record
+
+
+def _speaker_runs(document: Document) -> Iterator[dict[str, Any]]:
+    position = 0
+    for speaker, words in groupby(document.speakers or ()):
+        length = sum(1 for _ in words)
+        if speaker is not None:
+            start, end = document.characters(WordSpan(position, position + length))
+            yield {"speaker": speaker, "start": start, "end": end}
+        position += length
+
+
+def cluster_records(document: Document) -> list[dict[str, Any]]:
+    """The clusters of a document as JSON values.
+
+    A type that all mentions of a cluster share stands at the cluster; else each mention says its own.
+    """
+    starts = [sentence.start for sentence in document.sentences]
+    records = []
+    for cluster in document.clusters or ():
+        types = {mention.type for mention in cluster.mentions}
+        record: dict[str, Any] = {}
+        if cluster.id is not None:
+            record["id"] = int(cluster.id) if re.fullmatch("0|[1-9][0-9]{0,8}", cluster.id) else cluster.id
+        if len(types) == 1 and None not in types:
+            record["type"] = types.pop()
+        record["mentions"] = mentions = []
+        for mention in cluster.mentions:
+            start, end = document.characters(mention.span)
+            item: dict[str, Any] = {"start": start, "end": end, "text": document.text[start:end]}
+            if len(types) > 1:
+                item["type"] = mention.type
+            if mention.kind is not None:
+                item["kind"] = mention.kind
+            item["sentence"] = bisect_right(starts, mention.span.start) - 1
+            mentions.append(item)
+        records.append(record)
+    return records
+
+
+def _line(document: Document) -> str:
+    record = document_record(document)
+    if document.clusters is not None:
+        record["clusters"] = cluster_records(document)
+    return json.dumps(record, ensure_ascii=False)
+
+
+def write(documents: Iterable[Document], stream: IO[str]) -> None:
+    """Writes one JSON value: an object for a single document, a list, one document per line, for several."""
+    several = False
+    pending: str | None = None
+    for document in documents:
+        if pending is not None:
+            stream.write(f"{'' if several else '['}{pending},\n")
+            several = True
+        pending = _line(document)
+    stream.write(f"{'[]' if pending is None else pending}{']' if several else ''}\n")
+
+
+def write_lines(documents: Iterable[Document], stream: IO[str]) -> None:
+    """Writes one JSON object per line and document."""
+    stream.writelines(f"{_line(document)}\n" for document in documents)
+
+
+def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Document]]:
+    """The documents of a file, each with its first line."""
+    for record in read_records(source):
+        yield record.line, _document(record)
+
+
+def read_lines(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Document]]:
+    """The documents of a file with one per line, as a stream."""
+    for record in read_record_lines(source):
+        yield record.line, _document(record)
+
+
+def _document(record: Record) -> Document:
+    if record.get("schema") != SCHEMA:
+        raise record.error(f"expected schema {SCHEMA!r}, got {json.dumps(record.get('schema'))[:60]}")
+    id = record.string("id")
+    try:
+        document = _words(record, record.source.stem if id is None else id)
+        words_at = _WordsAt(document.offsets)
+        return replace(
+            document,
+            part=0 if record.get("part") is None else record.integer("part"),
+            genre=record.string("genre"),
+            speakers=None if record.get("speakers") is None else _speakers(record, document, words_at),
+            clusters=None if record.get("clusters") is None else _clusters(record, document, words_at),
+        )
+    except DocumentError as error:
+        raise record.error(str(error)) from error
+
+
+class _WordsAt:
+    """From the characters that an object of the file names to the words there."""
+
+    def __init__(self, offsets: Sequence[CharSpan]) -> None:
+        self._starts = {start: index for index, (start, _) in enumerate(offsets)}
+        self._ends = {end: index + 1 for index, (_, end) in enumerate(offsets)}
+
+    def __call__(self, place: Record) -> WordSpan:
+        start, end = place.integer("start"), place.integer("end")
+        words = WordSpan(self._starts.get(start, -1), self._ends.get(end, -1))
+        if not 0 <= words.start < words.end:
+            raise place.error(f"{place.path}start: {start} to {end} does not begin and end with a word")
+        return words
+
+
+def _speakers(record: Record, document: Document, words_at: _WordsAt) -> tuple[str | None, ...]:
+    speakers: list[str | None] = [None] * len(document.words)
+    for run in record.records("speakers"):
+        start, end = words_at(run)
+        speakers[start:end] = [run.string("speaker")] * (end - start)
+    return tuple(speakers)
+
+
+def _clusters(record: Record, document: Document, words_at: _WordsAt) -> tuple[Cluster, ...]:
+    clusters: list[Cluster] = []
+    seen: set[str] = set()
+    for item in record.records("clusters"):
+        number = item.get("id")
+        id = str(number) if type(number) is int else item.string("id")
+        if id in seen:
+            raise item.error(f"{item.path}id: two clusters have the id {id!r}")
+        seen |= set() if id is None else {id}
+        mentions = tuple(_mention(mention, item, document, words_at) for mention in item.records("mentions"))
+        if not mentions:
+            raise item.error(f"{item.path}mentions: expected at least one mention")
+        clusters.append(Cluster(mentions, id))
+    return in_text_order(clusters)
+
+
+def _mention(record: Record, cluster: Record, document: Document, words_at: _WordsAt) -> Mention:
+    span = words_at(record)
+    written, text = record.string("text"), document.text_of(span)
+    if written is not None and written != text:
+        raise record.error(f"{record.path}text: {written[:60]!r}, but the text has {text[:60]!r} there")
+    typed = record if "type" in record.values else cluster
+    return Mention(span, record.string("kind"), typed.string("type"))
+
+
+def _words(record: Record, id: str) -> Document:
+    """Text, words and sentences, from whatever the record has of them."""
+    text = record.string("text")
+    if text is None:
+        return _on_blanks(record, id)
+    if record.get("words") is None:
+        return tokenize(text, id=id)
+    offsets = _spans(record, "words")
+    if record.get("sentences") is None:
+        sentences = [WordSpan(0, len(offsets))] if offsets else []
+    else:
+        starts = {start: index for index, (start, _) in enumerate(offsets)}
+        ends = {end: index + 1 for index, (_, end) in enumerate(offsets)}
+        sentences = [WordSpan(starts.get(start, -1), ends.get(end, -1)) for start, end in _spans(record, "sentences")]
+    words = tuple(text[start:end] for start, end in offsets)
+    return Document(id=id, text=text, words=words, offsets=tuple(offsets), sentences=tuple(sentences))
+
+
+def _spans(record: Record, key: str) -> list[CharSpan]:
+    spans = record.array(key)
+    for index, span in enumerate(spans):
+        if not is_list_of(span, int) or len(span) != 2 or not 0 <= span[0] < span[1]:
+            raise record.error(f"{key}[{index}]: expected [start, end], got {json.dumps(span)[:60]}")
+    return [CharSpan(*span) for span in spans]
+
+
+def _on_blanks(record: Record, id: str) -> Document:
+    """A result without its text: the mentions' own texts at their offsets and blanks between them, as one sentence."""
+    mentions = chain.from_iterable(cluster.records("mentions") for cluster in record.records("clusters"))
+    pieces: list[str] = []
+    cuts = {0}
+    position = 0
+    for start, end, mention in sorted(
+        ((mention.integer("start"), mention.integer("end"), mention) for mention in mentions), key=lambda item: item[:2]
+    ):
+        text = mention.string("text")
+        if text is None or len(text) != end - start or end > _LONGEST_TEXT:
+            raise record.error(
+                f"{mention.path}text: expected the {end - start} characters of the mention, got {text!r}"
+            )
+        cuts |= {start, end}
+        if end > position:
+            pieces += [" " * (start - position), text[max(0, position - start) :]]
+            position = end
+    whole = "".join(pieces)
+    edges = sorted(cuts)
+    offsets = [CharSpan(*found.span()) for start, end in pairwise(edges) for found in _WORD.finditer(whole, start, end)]
+    words = tuple(whole[start:end] for start, end in offsets)
+    sentences = (WordSpan(0, len(words)),) if words else ()
+    return Document(id=id, text=whole, words=words, offsets=tuple(offsets), sentences=sentences)
+
+
+def detect(head: str, name: str) -> bool:
+    """Whether a file that begins so is our JSON."""
+    return not name.endswith(".jsonl") and _is_ours(head)
+
+
+def detect_lines(head: str, name: str) -> bool:
+    """Whether it is our JSON with one document per line."""
+    return name.endswith(".jsonl") and _is_ours(head)
+
+
+def _is_ours(head: str) -> bool:
+    return head.lstrip()[:1] in ("{", "[") and re.search(r'"schema"\s*:\s*"longcoref/', head) is not None
