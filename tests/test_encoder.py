@@ -1,0 +1,285 @@
+"""The encoder gives every piece its vector, in torch and in onnxruntime alike, frozen, cached or fine-tuned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longcoref.errors import ModelError
+from longcoref.nn.encoder import Encoder, parameter_groups
+from longcoref.runtime.pieces import MAX_WORD_PIECES, Pieces, Tokenizer
+from longcoref.runtime.windows import Window, split
+from longcoref.spans import WordSpan
+from longcoref.training.cache import VectorCache
+
+VOCABULARY = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "the",
+    "cat",
+    "dog",
+    "saw",
+    "##s",
+    "##ed",
+    "-",
+    ".",
+    "?",
+    "[",
+    "]",
+    "s",
+]
+
+
+def tokenizer_definition() -> str:
+    """A word-piece tokenizer that, like some published ones, asks for truncation and padding."""
+    special = [
+        {"id": id, "content": VOCABULARY[id], "special": True, "normalized": False}
+        | dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+        for id in range(4)
+    ]
+    frame = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    frame.append({"SpecialToken": {"id": "[SEP]", "type_id": 0}})
+    return json.dumps(
+        {
+            "version": "1.0",
+            "truncation": {"max_length": 4, "strategy": "LongestFirst", "stride": 0},
+            "padding": {"strategy": {"Fixed": 8}, "direction": "Right", "pad_id": 0, "pad_type_id": 0}
+            | {"pad_token": "[PAD]", "pad_to_multiple_of": None},
+            "added_tokens": special,
+            "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
+            | {"strip_accents": None, "lowercase": True},
+            "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "post_processor": {
+                "type": "TemplateProcessing",
+                "single": frame,
+                "pair": frame,
+                "special_tokens": {
+                    name: {"id": name, "ids": [VOCABULARY.index(name)], "tokens": [name]} for name in ("[CLS]", "[SEP]")
+                },
+            },
+            "decoder": None,
+            "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
+            | {"max_input_chars_per_word": 100, "vocab": {piece: id for id, piece in enumerate(VOCABULARY)}},
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return Tokenizer(tokenizer_definition())
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a tiny random BERT as Hugging Face saves one."""
+    path = tmp_path_factory.mktemp("encoder")
+    torch.manual_seed(1)
+    config = transformers.BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.2,
+    )
+    transformers.BertModel(config).save_pretrained(path)
+    (path / "tokenizer.json").write_text(tokenizer_definition(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def encoder(folder: Path) -> Encoder:
+    return Encoder.load(folder)
+
+
+SENTENCES = [["The", "cats", "saw", "dogs", "."], ["Dogs", "?"] * 20, ["the"], ["cat", "sawed", "the", "dog"] * 3] * 2
+
+
+@pytest.fixture(scope="session")
+def pieces(tokenizer: Tokenizer) -> Pieces:
+    return tokenizer([word for sentence in SENTENCES for word in sentence])
+
+
+def windows_of(pieces: Pieces, max_pieces: int = 30, strategy: str = "overlap") -> list[Window]:
+    ends = np.cumsum([len(sentence) for sentence in SENTENCES]).tolist()
+    spans = [WordSpan(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    return split(pieces.lengths, spans, max_pieces=max_pieces, strategy=strategy)
+
+
+@given(words=st.lists(st.text(min_size=1, max_size=8) | st.sampled_from(["cats", "[SEP]", "-" * 500, "x" * 5000])))
+def test_every_word_has_its_own_pieces(tokenizer: Tokenizer, words: list[str]) -> None:
+    pieces = tokenizer(words)
+    assert pieces.first.tolist() == [0, *pieces.end.tolist()][: len(words)]
+    assert all(1 <= length <= MAX_WORD_PIECES for length in pieces.lengths)
+    assert len(pieces.ids) == pieces.lengths.sum()
+    for word, first, end in zip(words, pieces.first, pieces.end, strict=True):
+        assert tuple(pieces.ids[first:end]) == tokenizer.word(word)
+
+
+def test_pieces_of_ordinary_and_of_strange_words(tokenizer: Tokenizer) -> None:
+    def names(word: str) -> list[str]:
+        return [VOCABULARY[id] for id in tokenizer.word(word)]
+
+    assert names("Cats") == ["cat", "##s"]
+    assert names("the-cat.") == ["the", "-", "cat", "."]  # more than the four that the file's truncation allows
+    assert names("\x00") == ["[UNK]"]
+    assert names("[SEP]") == ["[", "[UNK]", "]"]
+    assert names("/.") == ["."]
+    assert names("-" * 100_000) == ["-"] * MAX_WORD_PIECES
+    assert (tokenizer.opening, tokenizer.closing) == ((2,), (3,))
+
+
+def test_a_damaged_tokenizer_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    with pytest.raises(ModelError, match=r"tokenizer\.json: cannot be read"):
+        Tokenizer.open(path)
+    path.write_text(tokenizer_definition()[:100], encoding="utf-8")
+    with pytest.raises(ModelError, match=r"tokenizer\.json: is not the tokenizer"):
+        Tokenizer.open(path)
+
+
+def alone(encoder: Encoder, pieces: Pieces, window: Window) -> torch.Tensor:
+    """What the model says of one window, read by itself, for the pieces that the window keeps."""
+    ids = torch.tensor([[2, *pieces.ids[window.start : window.end].tolist(), 3]])
+    hidden: torch.Tensor = encoder.model(input_ids=ids)[0][0, 1:-1]
+    return hidden[window.keep_start - window.start : window.keep_end - window.start]
+
+
+@pytest.mark.parametrize("strategy", ["independent", "overlap"])
+def test_a_piece_has_the_vector_of_the_window_that_keeps_it(encoder: Encoder, pieces: Pieces, strategy: str) -> None:
+    windows = windows_of(pieces, strategy=strategy)
+    assert len({window.end - window.start for window in windows}) > 2  # lengths differ, so padding is at work
+    vectors = encoder.encode(pieces.ids, windows)
+    assert vectors.shape == (len(pieces.ids), encoder.width)
+    with torch.no_grad():
+        expected = torch.cat([alone(encoder, pieces, window) for window in windows])
+        middle = torch.cat([alone(encoder, pieces, window) for window in windows[1:3]])
+    torch.testing.assert_close(vectors, expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(encoder.encode(pieces.ids, windows[1:3]), middle, rtol=1e-5, atol=1e-5)
+    assert encoder.encode(pieces.ids, []).shape == (0, encoder.width)
+
+
+def test_frozen_means_evaluation_mode_and_no_gradient(folder: Path, pieces: Pieces) -> None:
+    frozen = Encoder.load(folder, frozen=True, dropout=0.5)
+    torch.nn.ModuleList([frozen]).train()
+    windows = windows_of(pieces)
+    first, second = (frozen.encode(pieces.ids, windows) for _ in range(2))
+    assert torch.equal(first, second)
+    assert not first.requires_grad
+    assert parameter_groups(frozen, rate=1.0, decay=0.5, weight_decay=0.1) == []
+
+
+def test_fine_tuning_reaches_every_weight_and_only_hidden_states_drop(folder: Path, pieces: Pieces) -> None:
+    tuned = Encoder.load(folder, frozen=False, dropout=0.5)
+    assert tuned.config._attn_implementation == "sdpa"
+    assert tuned.config.attention_probs_dropout_prob == 0
+    windows = windows_of(pieces)
+    first, second = (tuned.encode(pieces.ids, windows) for _ in range(2))
+    assert not torch.equal(first, second)
+    first.square().sum().backward()
+    missing = [name for name, weight in tuned.named_parameters() if weight.grad is None or not weight.grad.any()]
+    # A key's bias adds the same to all scores of a row, which softmax does not see; float noise may remain.
+    assert [name for name in missing if "key.bias" not in name] == []
+
+
+def test_lower_layers_learn_more_slowly(folder: Path) -> None:
+    tuned = Encoder.load(folder, frozen=False)
+    groups = parameter_groups(tuned, rate=1e-4, decay=0.5, weight_decay=0.1)
+    owner = {id(weight): group for group in groups for weight in group["params"]}
+    for name, weight in tuned.model.named_parameters():
+        group = owner[id(weight)]
+        depth = 2 if ".layer.1." in name else 1 if ".layer.0." in name else 0
+        assert group["lr"] == pytest.approx(1e-4 * 0.5 ** (2 - depth))
+        assert group["weight_decay"] == (0.1 if weight.ndim > 1 else 0.0)
+    assert sum(len(group["params"]) for group in groups) == len(list(tuned.parameters()))
+
+
+def test_an_encoder_that_is_nowhere_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no encoder"):
+        Encoder.load(tmp_path)
+    with pytest.raises(ModelError, match=r"installed package 'pytest' holds no config\.json"):
+        Encoder.load("pytest")
+
+
+class CountingEncoder(Encoder):
+    """Counts how often it has to work."""
+
+    calls = 0
+
+    def encode(self, ids, windows):
+        self.calls += 1
+        return super().encode(ids, windows)
+
+
+@pytest.fixture
+def counting(encoder: Encoder) -> CountingEncoder:
+    return CountingEncoder(encoder.model, encoder.tokenizer, frozen=True)
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_cached_vectors_are_the_encoders(counting: CountingEncoder, pieces: Pieces, tmp_path: Path, half: bool) -> None:
+    windows = windows_of(pieces)
+    expected = counting.encode(pieces.ids, windows)
+    for _ in range(2):  # the second cache finds the first one's file
+        vectors = VectorCache(tmp_path, counting, half=half).encode(pieces.ids, windows)
+        assert vectors.dtype == torch.float32
+        torch.testing.assert_close(vectors, expected, rtol=1e-3 if half else 0, atol=1e-3 if half else 0)
+    assert counting.calls == 2
+
+
+def test_cache_tells_apart_what_vectors_depend_on(
+    counting: CountingEncoder, folder: Path, pieces: Pieces, tmp_path: Path
+) -> None:
+    windows = windows_of(pieces)
+    cache = VectorCache(tmp_path, counting)
+    other = pieces.ids.copy()
+    other[3] = 5
+    cache.encode(pieces.ids, windows)
+    cache.encode(other, windows)
+    cache.encode(pieces.ids, windows_of(pieces, 40))
+    cache.encode(pieces.ids, windows[:2])
+    VectorCache(tmp_path, counting, half=False).encode(pieces.ids, windows)
+    changed = Encoder.load(folder)
+    with torch.no_grad():
+        changed.model.embeddings.LayerNorm.bias[0] += 1
+    VectorCache(tmp_path, changed).encode(pieces.ids, windows)
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
+def test_a_damaged_cache_file_is_made_anew(
+    counting: CountingEncoder, pieces: Pieces, tmp_path: Path, damage: str
+) -> None:
+    windows = windows_of(pieces)
+    cache = VectorCache(tmp_path, counting)
+    expected = cache.encode(pieces.ids, windows)
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    flipped = whole[:-1] + bytes([whole[-1] ^ 1])
+    path.write_bytes({"cut": whole[: len(whole) // 2], "flip": flipped, "empty": b""}[damage])
+    assert torch.equal(cache.encode(pieces.ids, windows), expected)
+    assert counting.calls == 2
+    assert path.read_bytes() == whole
+
+
+def test_an_interrupted_write_leaves_no_file(
+    counting: CountingEncoder, pieces: Pieces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(tensors, path, metadata):
+        Path(path).write_bytes(b"half of the ")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("longcoref.training.cache.save_file", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        VectorCache(tmp_path, counting).encode(pieces.ids, windows_of(pieces))
+    assert list(tmp_path.iterdir()) == []
