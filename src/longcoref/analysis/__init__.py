@@ -1,1 +1,1 @@
-"""To be filled."""
+"""What corpora and results say: counts and figures from documents and records, without a model."""
