@@ -100,6 +100,10 @@ class TrainConfig:
     pretrain_rate: float = 5e-4
     finetune: bool = True
     """Whether the encoder learns too; else it is frozen and its vectors are kept on disk."""
+    learned_layers: int = 0
+    """How many of the encoder's top layers are fine-tuned; 0 is all of it, the embeddings included."""
+    windows: Literal["overlap", "independent"] = "overlap"
+    """Windows while training: independent ones cost a third less; dev is always scored as `encoder.strategy` says."""
     rate: float = 5e-4
     encoder_rate: float = 1e-4
     layer_decay: float = 1.0

@@ -17,7 +17,7 @@ def _version(wanted: bool) -> None:
 
 def build_app() -> typer.Typer:
     """The typer application with every command."""
-    from longcoref.cli import analyze, convert, score
+    from longcoref.cli import analyze, convert, score, train
 
     app = typer.Typer(
         name="longcoref",
@@ -38,5 +38,6 @@ def build_app() -> typer.Typer:
 
     app.command()(convert.convert)
     app.command()(score.score)
+    app.command()(train.train)
     app.add_typer(analyze.app, name="analyze")
     return app

@@ -1,1 +1,1 @@
-"""To be filled."""
+"""The neural functions in torch, for training. Running a model needs none of this: see `runtime`."""

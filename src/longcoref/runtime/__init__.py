@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Running a model with numpy and onnxruntime: windows, encoder, mention proposal, clustering."""

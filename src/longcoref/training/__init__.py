@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Training: examples, the loop, checkpoints, cross-validation. Needs `longcoref[train]`."""

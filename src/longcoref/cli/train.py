@@ -1,0 +1,93 @@
+"""`longcoref train`: learn a model from a config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from longcoref.config import load_config
+from longcoref.errors import UsageError, optional_module
+
+
+def train(
+    config: Annotated[Path, typer.Argument(help="A TOML file such as configs/litbank-small.toml.", show_default=False)],
+    run: Annotated[Path | None, typer.Option(help="Folder of the run; runs/NAME of the config if not given.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Change one key: --set train.seed=3. May be given again.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the run's last checkpoint.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")] = False,
+) -> None:
+    """Learn a model from a config.
+
+    Examples:
+      longcoref train configs/litbank-small.toml --run runs/small
+      longcoref train configs/litbank-small.toml --run runs/seed3 --set train.seed=3
+      longcoref train configs/litbank-small.toml --run runs/small --resume
+
+    """
+    optional_module("torch", extra="train", needed_for="training")
+    optional_module("transformers", extra="train", needed_for="training")
+    from longcoref.training.data import read_part
+    from longcoref.training.loop import Trainer
+
+    loaded = load_config(config, settings or [])
+    folder = run or Path("runs") / config.stem
+    if (folder / "log.jsonl").exists() and not resume:
+        raise UsageError(f"{folder} holds a run already: give --resume to go on with it, or another --run")
+    with _Display(quiet) as display:
+        trainer = Trainer(
+            loaded,
+            folder,
+            read_part(loaded.data, "train"),
+            read_part(loaded.data, "dev"),
+            report=display.show,
+            resume=resume,
+        )
+        best = trainer.train()
+    if not quiet:
+        typer.echo(f"{folder}: best epoch {best.get('epoch')} with dev CoNLL F1 {best.get('conll_f1', 0):.2f}")
+
+
+class _Display:
+    """A bar for the epoch under way (on a terminal only), and a line for each one that has ended."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._console = Console(stderr=True, quiet=quiet)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=quiet or not self._console.is_terminal,
+        )
+        self._task = self._progress.add_task("reading", total=None)
+
+    def __enter__(self) -> _Display:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, event: dict[str, Any]) -> None:
+        """Takes what the loop reports."""
+        if event["event"] == "step":
+            self._progress.update(
+                self._task,
+                description=f"{event['phase']} epoch {event['epoch'] + 1}",
+                completed=event["place"],
+                total=event["documents"],
+            )
+            return
+        self._console.print(
+            f"epoch {event['epoch']}: dev CoNLL F1 {event['conll_f1']:.2f}, "
+            f"proposal recall {event['proposal_recall']:.1f} %"
+        )

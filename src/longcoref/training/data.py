@@ -1,0 +1,150 @@
+"""Training examples: a document with its pieces, windows, candidates and gold entities."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.candidates import Candidates, candidates_of
+from longcoref.clusters import Cluster, merge_shared_spans
+from longcoref.config import Config, DataConfig, ModelConfig
+from longcoref.document import Document
+from longcoref.errors import ConfigError, unknown_name
+from longcoref.formats import read_corpus
+from longcoref.memory.facts import MentionFacts, document_facts
+from longcoref.runtime.pieces import Pieces, Tokenizer
+from longcoref.runtime.windows import Window, split
+from longcoref.spans import CharSpan, WordSpan
+
+
+@dataclass(frozen=True)
+class Example:
+    """A document ready to be encoded and taught. Gold clusters that share a span are one entity."""
+
+    document: Document
+    pieces: Pieces
+    windows: Sequence[Window]
+    candidates: Candidates
+    genre: int
+
+    @cached_property
+    def gold(self) -> dict[WordSpan, int]:
+        """The entity of every gold span."""
+        clusters = merge_shared_spans(self.document.clusters or ())
+        return {span: entity for entity, cluster in enumerate(clusters) for span in cluster.spans}
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """The number of gold mentions of every entity."""
+        entities = list(self.gold.values())
+        return {entity: entities.count(entity) for entity in set(entities)}
+
+    @cached_property
+    def gold_grid(self) -> npt.NDArray[np.float32]:
+        """Ones where a candidate is a gold mention; shape (words, max_width)."""
+        grid = np.zeros((len(self.document.words), self.candidates.max_width), dtype=np.float32)
+        for start, end in self.gold:
+            if end - start <= self.candidates.widths[start]:
+                grid[start, end - start - 1] = 1
+        return grid
+
+    @cached_property
+    def labels(self) -> dict[WordSpan, tuple[str | None, str | None]]:
+        """Kind and type of every gold span, None where the data does not say."""
+        mentions = (mention for cluster in self.document.clusters or () for mention in cluster.mentions)
+        return {mention.span: (mention.kind, mention.type) for mention in mentions}
+
+    def facts(self, spans: npt.NDArray[np.int64]) -> list[MentionFacts]:
+        """The facts of proposed spans, shape (spans, 2)."""
+        return document_facts(self.document.words, self.document.sentences, spans.tolist())
+
+
+def prepare(document: Document, tokenizer: Tokenizer, config: Config, strategy: str | None = None) -> Example:
+    """Cuts a document into pieces, windows and candidates, as the config says; `strategy` may be another."""
+    pieces = tokenizer(document.words)
+    marks = len(tokenizer.opening) + len(tokenizer.closing)
+    windows = split(
+        pieces.lengths,
+        document.sentences,
+        max_pieces=config.encoder.window - marks,
+        strategy=strategy or config.encoder.strategy,
+    )
+    model = config.model
+    candidates = candidates_of(pieces.first, pieces.end, document.sentences, max_width=model.max_width, unit=model.unit)
+    return Example(document, pieces, windows, candidates, genre_number(document, model))
+
+
+def genre_number(document: Document, model: ModelConfig) -> int:
+    """The row of a document's genre, 0 where the model knows no genres."""
+    if not model.genres:
+        return 0
+    if document.genre not in model.genres:
+        raise ConfigError(f"{document.id}: {unknown_name('genre', str(document.genre), model.genres)}")
+    return model.genres.index(document.genre)
+
+
+def crop(example: Example, tokenizer: Tokenizer, config: Config, *, first: int, count: int) -> Example:
+    """The part of a document that `count` consecutive windows from `first` on cover; mentions that straddle go."""
+    windows = example.windows[first : first + count]
+    begin = int(np.searchsorted(example.pieces.first, windows[0].start))
+    end = int(np.searchsorted(example.pieces.end, windows[-1].end, side="right"))
+    part = crop_document(example.document, WordSpan(begin, end))
+    return prepare(part, tokenizer, config, config.train.windows)
+
+
+def crop_document(document: Document, part: WordSpan) -> Document:
+    """The document of some of the words, with the mentions that lie wholly inside."""
+    begin, end = part
+    start = document.offsets[begin].start if begin < end else 0
+    sentences = (
+        WordSpan(max(s.start, begin) - begin, min(s.end, end) - begin)
+        for s in document.sentences
+        if s.start < end and s.end > begin
+    )
+    clusters = None
+    if document.clusters is not None:
+        moved = (
+            tuple(
+                replace(mention, span=WordSpan(mention.span.start - begin, mention.span.end - begin))
+                for mention in cluster.mentions
+                if begin <= mention.span.start and mention.span.end <= end
+            )
+            for cluster in document.clusters
+        )
+        clusters = tuple(Cluster(mentions) for mentions in moved if mentions)
+    return replace(
+        document,
+        text=document.text[start : document.offsets[end - 1].end if begin < end else 0],
+        words=document.words[begin:end],
+        offsets=tuple(CharSpan(o.start - start, o.end - start) for o in document.offsets[begin:end]),
+        sentences=tuple(sentences),
+        speakers=None if document.speakers is None else document.speakers[begin:end],
+        clusters=clusters,
+    )
+
+
+def find_data(path: str, *beside: Path) -> Path:
+    """A corpus by its path: as it is, beside the given folders, or in the folder LONGCOREF_DATA."""
+    places = [Path(path), *(folder / path for folder in beside)]
+    if "LONGCOREF_DATA" in os.environ:
+        places.append(Path(os.environ["LONGCOREF_DATA"]) / path)
+    for place in places:
+        if place.exists():
+            return place
+    raise ConfigError(
+        f"data.path {path!r} is neither at {' nor at '.join(map(str, places))}: set LONGCOREF_DATA to the folder "
+        "that holds it, or give --set data.path=FOLDER"
+    )
+
+
+def read_part(config: DataConfig, part: str) -> list[Document]:
+    """The documents of train, dev or test, sorted out as the config says."""
+    types = None if config.types is None else find_data(config.types)
+    corpus = read_corpus(find_data(config.path), format=config.format, fold=config.fold, part=part, types=types)
+    return list(corpus)

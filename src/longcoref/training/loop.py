@@ -1,0 +1,288 @@
+"""The training loop: mention proposal first, then proposal and clustering together.
+
+A run is a folder: `config.toml`, `log.jsonl` (a line per step and per epoch), `last.safetensors` (to resume from),
+`best.safetensors` (the weights that scored best on dev), `encoder.json` and `tokenizer.json`. The loop reports what it
+does to a callback and prints nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from longcoref.config import Config, config_table, dump_toml
+from longcoref.document import Document
+from longcoref.errors import ConfigError
+from longcoref.evaluation import Evaluation, evaluate
+from longcoref.files import atomic_text
+from longcoref.memory import memory_policy
+from longcoref.nn.encoder import Encoder, parameter_groups
+from longcoref.runtime.heads import Floats
+from longcoref.runtime.heads import Heads as NumpyHeads
+from longcoref.runtime.pieces import Integers
+from longcoref.runtime.reading import Model
+from longcoref.runtime.windows import Window
+from longcoref.training import checkpoints
+from longcoref.training.cache import VectorCache
+from longcoref.training.data import Example, crop, prepare
+from longcoref.training.model import CorefModel, numpy_weights
+
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stretch of epochs with its own optimiser and schedule."""
+
+    name: str
+    epochs: int
+    rate: float
+
+
+class Trainer:
+    """One run. `train()` goes through the phases; with `resume` it goes on from the last checkpoint."""
+
+    def __init__(
+        self,
+        config: Config,
+        folder: Path,
+        train: Sequence[Document],
+        dev: Sequence[Document],
+        *,
+        report: Report = lambda event: None,
+        resume: bool = False,
+    ) -> None:
+        if not train:
+            raise ConfigError("there is no document to train on")
+        self.config, self.folder, self._listener = config, folder, report
+        settings = config.train
+        if settings.threads:
+            torch.set_num_threads(settings.threads)
+        torch.manual_seed(settings.seed)
+        torch.set_flush_denormal(True)
+        self._random = np.random.default_rng(settings.seed)
+        encoder = Encoder.load(config.encoder.name, frozen=not settings.finetune, dropout=config.encoder.dropout)
+        if settings.finetune and settings.learned_layers:
+            encoder.freeze_below(settings.learned_layers)
+        self.model = CorefModel(config, encoder)
+        self._average = {name: value.detach().clone() for name, value in self._learned()}
+        self._dev = dev
+        strategy = settings.windows if settings.finetune else None
+        self._examples = [prepare(document, encoder.tokenizer, config, strategy) for document in train]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._source = encoder if settings.finetune else VectorCache(folder.parent / "vectors", encoder)
+        self.phases = (
+            Phase("mentions", settings.pretrain_epochs, settings.pretrain_rate),
+            Phase("clusters", settings.epochs, settings.rate),
+        )
+        self._state: dict[str, Any] = {"phase": 0, "epoch": 0, "step": 0, "best": None, "since_best": 0}
+        self._optimiser = self._new_optimiser(self.phases[0])
+        if resume:
+            self._resume()
+        else:
+            self._describe()
+
+    def train(self) -> dict[str, Any]:
+        """Runs to the end; returns the facts of the best epoch."""
+        while self._state["phase"] < len(self.phases):
+            phase = self.phases[self._state["phase"]]
+            while self._state["epoch"] < phase.epochs and self._state["since_best"] < self.config.train.patience:
+                self._epoch(phase)
+                self._state["epoch"] += 1
+                if phase.name == "clusters":
+                    self._evaluate()
+                self._save()
+            self._state |= {"phase": self._state["phase"] + 1, "epoch": 0, "step": 0}
+            if self._state["phase"] < len(self.phases):
+                self._optimiser = self._new_optimiser(self.phases[self._state["phase"]])
+            self._save()
+        return dict(self._state["best"] or {})
+
+    def _epoch(self, phase: Phase) -> None:
+        self.model.train()
+        started = time.perf_counter()
+        steps = phase.epochs * len(self._examples)
+        for place, number in enumerate(self._random.permutation(len(self._examples))):
+            example = self._visit(self._examples[number])
+            vectors = self._source.encode(example.pieces.ids, example.windows)
+            losses = self._step(phase, example, vectors)
+            norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.train.clip)
+            factor = schedule(self._state["step"] / steps, self.config.train.warmup)
+            for group in self._optimiser.param_groups:
+                group["lr"] = group["peak"] * factor
+            self._optimiser.step()
+            self._optimiser.zero_grad(set_to_none=True)
+            self._state["step"] += 1
+            self._follow()
+            self._report(
+                "step",
+                phase=phase.name,
+                epoch=self._state["epoch"],
+                step=self._state["step"],
+                steps=steps,
+                place=place + 1,
+                documents=len(self._examples),
+                words=len(example.document.words),
+                rate=phase.rate * factor,
+                norm=float(norm),
+                seconds=time.perf_counter() - started,
+                **losses,
+            )
+
+    def _visit(self, example: Example) -> Example:
+        """The document, or a random stretch of it where documents are cut for training."""
+        most = self.config.train.max_windows
+        if not most or len(example.windows) <= most:
+            return example
+        first = int(self._random.integers(len(example.windows) - most + 1))
+        return crop(example, self.model.encoder.tokenizer, self.config, first=first, count=most)
+
+    def _step(self, phase: Phase, example: Example, vectors: Tensor) -> dict[str, float]:
+        settings = self.config.train
+        if phase.name == "mentions":
+            _, loss = self.model.mention_grid(example, vectors)
+            loss.backward()  # type: ignore[no-untyped-call]
+            return {"mention": loss.item()}
+        cells = int(self._random.choice(settings.cells))
+        policy = memory_policy(settings.policy, cells or None)
+        losses = self.model.losses(example, vectors, policy, self._random)
+        losses.total(settings.mention_weight, settings.label_weight).backward()  # type: ignore[no-untyped-call]
+        return {name: getattr(losses, name).item() for name in losses.__slots__} | {"cells": cells}
+
+    def _new_optimiser(self, phase: Phase) -> torch.optim.Optimizer:
+        settings = self.config.train
+        heads = self.model.heads
+        groups: list[dict[str, Any]] = [
+            {"params": list(heads.parameters()), "lr": phase.rate, "weight_decay": settings.weight_decay}
+        ]
+        if settings.finetune:
+            groups += parameter_groups(
+                self.model.encoder,
+                rate=settings.encoder_rate,
+                decay=settings.layer_decay,
+                weight_decay=settings.weight_decay,
+            )
+        for group in groups:
+            group["peak"] = group["lr"]
+        return torch.optim.AdamW(groups, eps=1e-6)
+
+    def _learned(self) -> list[tuple[str, nn.Parameter]]:
+        return [(name, value) for name, value in self.model.named_parameters() if value.requires_grad]
+
+    def _follow(self) -> None:
+        """Moves the average of the weights; early on it forgets faster, so that the start does not weigh on it."""
+        decay = min(self.config.train.average, (1 + self._state["step"]) / (10 + self._state["step"]))
+        with torch.no_grad():
+            for name, value in self._learned():
+                self._average[name].lerp_(value, 1 - decay)
+
+    def _swap(self) -> None:
+        """Exchanges the weights and their average."""
+        with torch.no_grad():
+            for name, value in self._learned():
+                held = value.detach().clone()
+                value.copy_(self._average[name])
+                self._average[name].copy_(held)
+
+    def _evaluate(self) -> None:
+        settings = self.config.train
+        self._swap()
+        self.model.eval()
+        policy = memory_policy(settings.dev_policy, settings.dev_cells or None)
+        started = time.perf_counter()
+        result = evaluate_torch(self.model, self._dev, policy, self._source)
+        scores = {name: value for name, value in result.as_json().items() if isinstance(value, float)}
+        facts = {"epoch": self._state["epoch"], **scores}
+        self._report("epoch", seconds=time.perf_counter() - started, **facts)
+        best = self._state["best"]
+        if best is None or facts["conll_f1"] > best["conll_f1"]:
+            self._state |= {"best": facts, "since_best": 0}
+            checkpoints.save(self.folder / "best.safetensors", dict(self.model.state_dict()), facts)
+        else:
+            self._state["since_best"] += 1
+        self._swap()
+
+    def _report(self, event: str, **facts: Any) -> None:
+        line = {"event": event, **facts}
+        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
+        self._listener(line)
+
+    def _describe(self) -> None:
+        """Writes down what the run is, so that it can be resumed and exported."""
+        encoder = self.model.encoder
+        for name, text in (
+            ("config.toml", dump_toml(config_table(self.config))),
+            ("encoder.json", encoder.config.to_json_string()),
+            ("tokenizer.json", encoder.tokenizer.definition),
+            ("log.jsonl", ""),
+        ):
+            with atomic_text(self.folder / name) as stream:
+                stream.write(text)
+
+    def _save(self) -> None:
+        tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        tensors |= {f"average/{name}": value for name, value in self._average.items()}
+        optimiser = checkpoints.optimiser_tensors(self._optimiser, self.model)
+        tensors |= {f"optimiser/{name}": value for name, value in optimiser.items()}
+        tensors["random"] = torch.get_rng_state()
+        facts = {
+            "state": self._state,
+            "random": checkpoints.random_facts(self._random),
+            "log": (self.folder / "log.jsonl").stat().st_size,
+        }
+        checkpoints.save(self.folder / "last.safetensors", tensors, facts)
+
+    def _resume(self) -> None:
+        path = self.folder / "last.safetensors"
+        if not path.exists():
+            self._describe()
+            return
+        written = checkpoints.load(path)
+        self._state = written.facts["state"]
+        self.model.load_state_dict(written.part("model"))
+        self._average = written.part("average")
+        phase = self.phases[min(self._state["phase"], len(self.phases) - 1)]
+        self._optimiser = self._new_optimiser(phase)
+        checkpoints.restore_optimiser(self._optimiser, self.model, written.part("optimiser"))
+        torch.set_rng_state(written.tensors["random"])
+        self._random.bit_generator.state = written.facts["random"]
+        # What was logged after the checkpoint will happen again.
+        with (self.folder / "log.jsonl").open("r+", encoding="utf-8") as stream:
+            stream.truncate(written.facts["log"])
+
+
+def schedule(done: float, warmup: float) -> float:
+    """The share of the peak rate after that share of all steps: up linearly, then down linearly to 0."""
+    if done < warmup:
+        return done / warmup + 1e-3
+    return max(0.0, (1 - done) / (1 - warmup)) if warmup < 1 else 1.0
+
+
+class _TorchVectors:
+    """An encoder or a cache of its vectors, as the numpy runtime wants it."""
+
+    def __init__(self, source: Encoder | VectorCache) -> None:
+        self._source = source
+
+    def encode(self, ids: Integers, windows: Sequence[Window]) -> Floats:
+        with torch.inference_mode():
+            return self._source.encode(ids, windows).float().numpy()
+
+
+def evaluate_torch(
+    model: CorefModel, documents: Sequence[Document], policy: Any, source: Encoder | VectorCache | None = None
+) -> Evaluation:
+    """Scores a torch model by the numpy runtime's loop: what is measured is what will run."""
+    encoder = model.encoder
+    heads = NumpyHeads(numpy_weights(model.heads.state_dict()), model.config.model, encoder.width)
+    runtime = Model(model.config, encoder.tokenizer, _TorchVectors(source or encoder), heads)
+    return evaluate(documents, runtime, policy, keep_singletons=model.config.data.keep_singletons)
