@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -94,7 +94,7 @@ class BracketColumn:
 
     def _complain(self, message: str, line: int) -> None:
         if not self._lenient:
-            raise self._source.error(f"{message}; mend the file, or read it as lenient to leave this bracket out", line)
+            raise self._source.error(f"{message}; mend the file, or leave this bracket out with --lenient", line)
         warnings.warn(f"{self._source.name}:{line}: {message}; left out", RepairWarning, stacklevel=2)
 
 
@@ -103,23 +103,30 @@ def plain_label(id: str, mention: Mention) -> str:
     return id
 
 
+def bracket_ids(clusters: Sequence[Cluster], valid: str = r"[0-9]+") -> list[str]:
+    """The ids to write: those of the clusters if all of them match `valid` and differ, else numbers from 0."""
+    ids = [cluster.id for cluster in clusters if cluster.id is not None and re.fullmatch(valid, cluster.id)]
+    kept = len(ids) == len(clusters) and len(set(ids)) == len(ids)
+    return ids if kept else [str(index) for index in range(len(clusters))]
+
+
 def bracket_cells(
     document: Document,
+    ids: Sequence[str],
     *,
-    valid_id: str = r"[0-9]+",
     separator: str = "|",
     label: Callable[[str, Mention], str] = plain_label,
 ) -> list[str]:
-    """One cell per word, empty where no mention begins or ends.
+    """One cell per word, empty where no mention begins or ends; `ids` has one for each cluster.
 
-    Ids are kept if all of them match `valid_id` and differ; else clusters are numbered from 0. In a cell, what
-    closes comes before what opens, inner before outer and outer before inner: right for readers that nest.
+    In a cell, what closes comes before what opens, inner before outer and outer before inner: right for readers
+    that nest.
     """
     clusters = document.clusters or ()
     closings: dict[int, list[tuple[int, str]]] = defaultdict(list)
     openings: dict[int, list[tuple[int, str]]] = defaultdict(list)
     singles: dict[int, list[str]] = defaultdict(list)
-    for id, cluster in zip(_ids(clusters, valid_id), clusters, strict=True):
+    for id, cluster in zip(ids, clusters, strict=True):
         _refuse_crossing(document, cluster)
         for mention in cluster.mentions:
             (start, end), text = mention.span, label(id, mention)
@@ -135,12 +142,6 @@ def bracket_cells(
         marks = [*ends, *starts, *singles[word]] if starts else [*singles[word], *ends]
         cells[word] = separator.join(marks)
     return cells
-
-
-def _ids(clusters: Sequence[Cluster], valid: str) -> list[str]:
-    ids = [cluster.id for cluster in clusters if cluster.id is not None and re.fullmatch(valid, cluster.id)]
-    kept = len(ids) == len(clusters) and max(Counter(ids).values(), default=1) == 1
-    return ids if kept else [str(index) for index in range(len(clusters))]
 
 
 def _refuse_crossing(document: Document, cluster: Cluster) -> None:

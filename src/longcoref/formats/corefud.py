@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import RepairWarning, UsageError
-from longcoref.formats.brackets import BracketColumn, Label, bracket_cells
+from longcoref.formats.brackets import BracketColumn, Label, bracket_cells, bracket_ids
 from longcoref.formats.build import build_document, key_of, parse_key
 from longcoref.formats.source import Source
 from longcoref.formats.tables import one_line
@@ -25,10 +25,13 @@ from longcoref.spans import CharSpan
 
 _COLUMNS = 10
 _FIELDS = ("eid", "etype", "head", "other")
+# We know no heads, and an empty one is refused by other readers.
+_WRITTEN_FIELDS = ("eid", "etype", "other")
 _KIND = "kind:"
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*?))?\s*")
 _GLOBAL_ENTITY = re.compile(r"#\s*global\.Entity\s*=\s*(\S+)\s*")
 _NUMBER = re.compile(r"([0-9]{1,9})(?:([-.])([0-9]{1,9}))?")
+_VALID_ID = r"[^\s()\[\]|=,%-]+"
 _PART = re.compile(r"(.*)\[([0-9]+)/[0-9]+\]")
 
 
@@ -106,7 +109,7 @@ def _add_row(source: Source, reading: _Reading, cells: list[str], line: int, *, 
         if _PART.match(marks):
             message = "a discontinuous mention cannot be kept whole"
             if not lenient:
-                raise source.error(f"{message}; read the file as lenient to keep first parts only", line)
+                raise source.error(f"{message}; keep its first part only with --lenient", line)
             warnings.warn(f"{source.name}:{line}: {message}", RepairWarning, stacklevel=2)
         reading.annotated = True
         reading.column.add(marks, count, end, line)
@@ -164,9 +167,14 @@ def _with_glue(document: Document, glued: list[bool]) -> Document:
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
     """Writes documents one after another, with the columns of syntax empty."""
-    for document in documents:
-        cells = bracket_cells(document, valid_id=r"[^\s()\[\]|=,%-]+", separator="", label=_label)
-        stream.write(f"# newdoc id = {one_line(key_of(document))}\n# global.Entity = {'-'.join(_FIELDS)}\n")
+    used: set[str] = set()
+    for count, document in enumerate(documents, 1):
+        ids = bracket_ids(document.clusters or (), _VALID_ID)
+        if not used.isdisjoint(ids):  # an eid is one entity in the whole file
+            ids = [f"{id}.{count}" for id in ids]
+        used.update(ids)
+        cells = bracket_cells(document, ids, separator="", label=_label)
+        stream.write(f"# newdoc id = {one_line(key_of(document))}\n# global.Entity = {'-'.join(_WRITTEN_FIELDS)}\n")
         for number, (start, end) in enumerate(document.sentences, 1):
             glued = [
                 index + 1 < len(cells) and document.offsets[index].end == document.offsets[index + 1].start
@@ -189,7 +197,7 @@ def write(documents: Iterable[Document], stream: IO[str]) -> None:
 def _label(id: str, mention: Mention) -> str:
     type = "" if mention.type is None else _escaped(mention.type)
     kind = "" if mention.kind is None else _KIND + _escaped(mention.kind)
-    return f"{id}-{type}--{kind}".rstrip("-")
+    return f"{id}-{type}-{kind}".rstrip("-")
 
 
 def _escaped(value: str) -> str:

@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -102,7 +103,7 @@ def left_out(document: Document, format: str) -> frozenset[str]:
         "kinds": any(mention.kind for mention in mentions),
         "types": any(mention.type for mention in mentions),
         "speakers": document.speakers is not None,
-        "genre": document.genre != genre_of(document.id),
+        "genre": document.genre not in (None, genre_of(document.id)),
         "part": document.part != 0,
         "sentences": len(document.sentences) > 1,
     }
@@ -130,12 +131,12 @@ def write_stream(documents: Iterable[Document], stream: IO[str], format: str) ->
     chosen.write(documents if chosen.named else _at_most_one(documents, chosen), stream)
 
 
-def _at_most_one(documents: Iterable[Document], format: Format) -> Iterator[Document]:
-    """The documents, but an error at the second one: for files without a place for ids."""
-    for count, document in enumerate(documents):
-        if count:
-            raise UsageError(f"a file of {format.name} holds one document, and more came: write to a folder (OUT/)")
-        yield document
+def _at_most_one(documents: Iterable[Document], format: Format) -> list[Document]:
+    """The only document, or an error before anything is written: for files without a place for ids."""
+    first = list(islice(documents, 2))
+    if len(first) > 1:
+        raise UsageError(f"a file of {format.name} holds one document, and more came: write to a folder (OUT/)")
+    return first
 
 
 def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:

@@ -3,7 +3,7 @@
 To add a format: write a module with `read`, `write` and `detect` (brackets.py, tables.py and records.py hold what
 the present ones share, `build_document` makes the document) and list it here. At most one `detect` may say yes to a
 file. Of formats with the same suffix, the first one is taken for writing. The tests of round trips and of damaged
-files take the new one in by themselves.
+files take the new one in once it has an example in tests/format_examples.py.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import IO
 from longcoref.clusters import Cluster
 from longcoref.document import Document
 from longcoref.errors import UsageError
-from longcoref.formats.brackets import BracketColumn, bracket_cells
+from longcoref.formats.brackets import BracketColumn, bracket_cells, bracket_ids
 from longcoref.formats.source import Source
 
 _BEGIN = re.compile(r"#\s?begin document\b\s*(?:\((.*)\))?\s*(?:;\s*part\s+([0-9]{1,9}))?\s*")
@@ -69,6 +69,8 @@ def read_tables(source: Source, layout: Layout, *, lenient: bool) -> Iterator[Ta
                     raise source.error(f"'#end document' is missing for the document of line {table.line}", number)
                 column = BracketColumn(source, lenient=lenient)
                 table = Table(number, begin[1] or "", int(begin[2] or 0), column)
+            elif _BEGIN.match(line):
+                raise source.error(f"expected '#begin document (id); part 000', got {line[:60]!r}", number)
             elif _END.fullmatch(line):
                 if table is None:
                     raise source.error("'#end document' without '#begin document'", number)
@@ -107,7 +109,7 @@ def _add_row(table: Table, layout: Layout, cells: list[str], line: int) -> None:
 def write_tables(documents: Iterable[Document], stream: IO[str], layout: Layout) -> None:
     """Writes documents one after another. Refuses a word that a row cannot hold."""
     for document in documents:
-        cells = bracket_cells(document, separator=layout.mark_separator)
+        cells = bracket_cells(document, bracket_ids(document.clusters or ()), separator=layout.mark_separator)
         speakers = document.speakers or (None,) * len(cells)
         stream.write(f"{layout.begin(document)}\n")
         for start, end in document.sentences:
