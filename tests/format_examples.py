@@ -1,6 +1,15 @@
-"""The same small story in every file format."""
+"""The same small story in every file format, and what the tests of formats share."""
 
 from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import pytest
+
+from longcoref.document import Document
+from longcoref.formats import FORMATS, Format
+from longcoref.formats.source import Source
 
 # Two sentences, Anna = 0 (twice), the dog of Anna = 1 (nested, twice).
 ID = "nw/tale/00/tale_0001"
@@ -77,3 +86,24 @@ nw/tale/00/tale_0001   2   3   .       .    *)     -  -  -  -  *  (V*)  -
 """,
     "text": "Anna's dog slept. She woke it.",
 }
+
+EACH = pytest.mark.parametrize("format", FORMATS.values(), ids=FORMATS)
+WITH_CLUSTERS = pytest.mark.parametrize(
+    "format",
+    [format for format in FORMATS.values() if "clusters" in format.holds],
+    ids=[format.name for format in FORMATS.values() if "clusters" in format.holds],
+)
+
+
+def source_of(content: str | bytes, name: str = "tale") -> Source:
+    return Source(name, io.BytesIO(content.encode() if isinstance(content, str) else content))
+
+
+def read_text(format: Format, content: str | bytes, *, lenient: bool = False) -> list[Document]:
+    return [document for _, document in format.read(source_of(content), lenient=lenient)]
+
+
+def write_text(format: Format, documents: Sequence[Document]) -> str:
+    stream = io.StringIO(newline="")
+    format.write(documents, stream)
+    return stream.getvalue()
