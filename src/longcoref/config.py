@@ -27,7 +27,11 @@ class DataConfig:
     """The corpus: where it lies, how it is read, and how it is scored."""
 
     path: str = ""
-    """A file or folder; a relative path is sought beside the config, in the working folder and in LONGCOREF_DATA."""
+    """A corpus that has parts of its own (LitBank, OntoGUM). Relative paths are sought in LONGCOREF_DATA too."""
+    train: str | None = None
+    """A file or folder for each part, for corpora without parts of their own (OntoNotes, your own documents)."""
+    dev: str | None = None
+    test: str | None = None
     format: str | None = None
     fold: int | None = None
     types: str | None = None

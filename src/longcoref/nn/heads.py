@@ -163,7 +163,7 @@ class Heads(nn.Module):
     def score(self, x: Tensor, mention_scores: Tensor, unrolled: Unrolled) -> Scores:
         """All link and option scores of a teacher-forced document, in one graph."""
         mention, state = torch.from_numpy(unrolled.pair_mention), torch.from_numpy(unrolled.pair_state)
-        features = self._features(torch.from_numpy(unrolled.pair_codes))
+        features = self.features(torch.from_numpy(unrolled.pair_codes))
         e = self.states(x, unrolled)
         s = self.span_width
         part_x, part_e, product, feature = self.link.hidden.weight.split_with_sizes([s, s, s, features.shape[1]], 1)
@@ -192,7 +192,7 @@ class Heads(nn.Module):
         if self.fertility is None or not bool(full.any()):
             return options
         own = torch.from_numpy(unrolled.option_mention)[full]
-        own_features = self._features(torch.from_numpy(unrolled.self_codes)[own])
+        own_features = self.features(torch.from_numpy(unrolled.self_codes)[own])
         part_e, feature = self.fertility.hidden.weight.split_with_sizes([self.span_width, features.shape[1]], 1)
         bias = self.fertility.hidden.bias
         own_hidden = functional.linear(x[own], part_e, bias) + functional.linear(own_features, feature)
@@ -203,7 +203,7 @@ class Heads(nn.Module):
         choice, column = torch.from_numpy(unrolled.evict_option), torch.from_numpy(unrolled.evict_column)
         return options.index_put((choice, column + EVICT_COLUMN), -self.fertility.finish(hidden))
 
-    def _features(self, codes: Tensor) -> Tensor:
+    def features(self, codes: Tensor) -> Tensor:
         """g: the feature embeddings side by side, with dropout; shape (pairs, features × size)."""
         parts = [embedding(codes[:, column]) for column, embedding in enumerate(self.feature_embeddings)]
         return self._dropped(torch.cat(parts, 1) if parts else codes.new_zeros((len(codes), 0), dtype=torch.float32))

@@ -172,7 +172,7 @@ class Trainer:
             )
         for group in groups:
             group["peak"] = group["lr"]
-        return torch.optim.AdamW(groups, eps=1e-6)
+        return torch.optim.AdamW(groups, eps=1e-6, fused=True)
 
     def _learned(self) -> list[tuple[str, nn.Parameter]]:
         return [(name, value) for name, value in self.model.named_parameters() if value.requires_grad]

@@ -38,6 +38,20 @@ class Losses:
         return self.link + self.option + mention_weight * self.mention + label_weight * self.label
 
 
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """Mentions that are trained on: spans in words, gold entities, and places among all that were proposed."""
+
+    spans: Spans
+    entities: Sequence[int | None]
+    index: npt.NDArray[np.int64]
+    """Distances go on counting the proposals that were left out."""
+
+    def fields(self) -> npt.NDArray[np.int64]:
+        """Where the spans stand in the grid of candidates: rows and columns, shape (2, mentions)."""
+        return np.stack([self.spans[:, 0], self.spans[:, 1] - self.spans[:, 0] - 1])
+
+
 class CorefModel(nn.Module):
     """Encoder and heads, trained together."""
 
@@ -52,35 +66,28 @@ class CorefModel(nn.Module):
         grid = self.heads.mention_scores(vectors, example.candidates)
         return grid, mention_loss(grid, torch.from_numpy(example.gold_grid).to(grid.dtype))
 
+    def propose(self, example: Example, grid: Tensor, random: np.random.Generator) -> Proposals:
+        """The proposed mentions that are trained on: all gold ones, and a random share of the invalid ones."""
+        scores = grid.detach().numpy()
+        spans = select(scores, example.candidates, example.document.sentences, self.config.proposals)
+        entities = [example.gold.get(WordSpan(*span)) for span in spans.tolist()]
+        kept = np.array([entity is not None for entity in entities], dtype=bool)
+        kept |= random.random(len(entities)) < self.config.train.keep_invalid
+        index = np.flatnonzero(kept)
+        return Proposals(spans[index], [entities[i] for i in index], index)
+
     def losses(self, example: Example, vectors: Tensor, policy: MemoryPolicy, random: np.random.Generator) -> Losses:
         """All losses of one document under a memory policy; invalid mentions are sampled with `random`."""
         grid, mention = self.mention_grid(example, vectors)
-        spans = select(grid.detach().numpy(), example.candidates, example.document.sentences, self.config.proposals)
-        entities = [example.gold.get(WordSpan(*span)) for span in spans.tolist()]
-        kept = np.array([e is not None for e in entities], dtype=bool)
-        kept |= random.random(len(entities)) < self.config.train.keep_invalid
-        index = np.flatnonzero(kept)  # distances go on counting the proposals that were left out
-        spans, entities = spans[index], [entities[i] for i in index]
-        x = self.heads.span_vectors(vectors, example.candidates, torch.from_numpy(spans))
-        link, option = self._clustering(example, x, grid, spans, entities, index, policy)
-        return Losses(mention, link, option, self._labels(example, x, spans))
-
-    def _clustering(
-        self,
-        example: Example,
-        x: Tensor,
-        grid: Tensor,
-        spans: Spans,
-        entities: Sequence[int | None],
-        index: npt.NDArray[np.int64],
-        policy: MemoryPolicy,
-    ) -> tuple[Tensor, Tensor]:
-        actions = oracle_actions(entities, example.sizes, policy)
+        proposals = self.propose(example, grid, random)
+        x = self.heads.span_vectors(vectors, example.candidates, torch.from_numpy(proposals.spans))
         model = self.config.model
-        unrolled = unroll(actions, example.facts(spans), index, policy, features=model.features, genre=example.genre)
-        s_m = grid[torch.from_numpy(spans[:, 0]), torch.from_numpy(spans[:, 1] - spans[:, 0] - 1)]
-        scores = self.heads.score(x, s_m, unrolled)
-        return link_loss(scores, unrolled, self.config.train), option_loss(scores, unrolled, model)
+        actions = oracle_actions(proposals.entities, example.sizes, policy)
+        facts = example.facts(proposals.spans)
+        unrolled = unroll(actions, facts, proposals.index, policy, features=model.features, genre=example.genre)
+        scores = self.heads.score(x, grid[tuple(torch.from_numpy(proposals.fields()))], unrolled)
+        link, option = link_loss(scores, unrolled, self.config.train), option_loss(scores, unrolled, model)
+        return Losses(mention, link, option, self._labels(example, x, proposals.spans))
 
     def _labels(self, example: Example, x: Tensor, spans: Spans) -> Tensor:
         loss = x.new_zeros(())

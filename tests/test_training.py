@@ -1,0 +1,141 @@
+"""Training: a run learns, can be killed and resumed to the same weights, and treats documents as it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from safetensors.torch import load_file  # noqa: E402
+
+from longcoref.clusters import cluster_of  # noqa: E402
+from longcoref.config import Config, load_config  # noqa: E402
+from longcoref.document import document_of_words  # noqa: E402
+from longcoref.errors import ConfigError, ModelError  # noqa: E402
+from longcoref.spans import WordSpan  # noqa: E402
+from longcoref.training import checkpoints  # noqa: E402
+from longcoref.training.data import crop_document, find_data, read_part  # noqa: E402
+from longcoref.training.loop import Trainer, schedule  # noqa: E402
+from tiny import write_tiny_corpus, write_tiny_encoder  # noqa: E402
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Settings that point the tiny config at a tiny encoder and corpus."""
+    folder = tmp_path_factory.mktemp("tiny")
+    corpus = write_tiny_corpus(folder)
+    encoder = write_tiny_encoder(folder / "encoder")
+    return [f"encoder.name={encoder}", f"data.train={corpus['train']}", f"data.dev={corpus['dev']}"]
+
+
+def run(config: Config, folder: Path, **options: object) -> Trainer:
+    trainer = Trainer(config, folder, read_part(config.data, "train"), read_part(config.data, "dev"), **options)
+    trainer.train()
+    return trainer
+
+
+def final(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "last.safetensors")
+
+
+@pytest.mark.parametrize(("finetune", "reached"), [("true", 60), ("false", 35)])  # frozen, the encoder stays random
+def test_a_run_learns_and_leaves_what_is_needed(tiny: list[str], tmp_path: Path, finetune: str, reached: float) -> None:
+    settings = [*tiny, f"train.finetune={finetune}", "train.epochs=12", "train.patience=12"]
+    run(load_config(CONFIGS / "tiny.toml", settings), tmp_path / "run")
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    epochs = [line for line in log if line["event"] == "epoch"]
+    assert [line["epoch"] for line in epochs] == list(range(1, 13))
+    assert max(line["conll_f1"] for line in epochs) > reached > epochs[0]["conll_f1"]
+    steps = [line for line in log if line["event"] == "step"]
+    assert len(steps) == 6 * 13
+    assert {line["cells"] for line in steps if line["phase"] == "clusters"} == {0, 2}
+    for name in ("config.toml", "encoder.json", "tokenizer.json", "best.safetensors"):
+        assert (tmp_path / "run" / name).stat().st_size > 0
+    best = checkpoints.load(tmp_path / "run" / "best.safetensors")
+    assert best.facts["conll_f1"] == max(line["conll_f1"] for line in epochs)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from longcoref.config import load_config
+from longcoref.training.data import read_part
+from longcoref.training.loop import Trainer
+folder, config, *settings = sys.argv[1:]
+config = load_config(config, settings)
+def report(event):
+    if event.get("phase") == "clusters" and event["epoch"] == 1 and event["place"] == 4:
+        os.kill(os.getpid(), 9)
+Trainer(config, Path(folder), read_part(config.data, "train"), read_part(config.data, "dev"), report=report).train()
+"""
+
+
+def test_a_run_killed_in_mid_epoch_and_resumed_ends_with_the_same_weights(tiny: list[str], tmp_path: Path) -> None:
+    config = CONFIGS / "tiny.toml"
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "killed"), str(config), *tiny]
+    assert subprocess.run(command, check=False).returncode == -9
+    loaded = load_config(config, tiny)
+    run(loaded, tmp_path / "killed", resume=True)
+    run(loaded, tmp_path / "whole")
+    killed, whole = final(tmp_path / "killed"), final(tmp_path / "whole")
+    assert killed.keys() == whole.keys()
+    assert [name for name in whole if not torch.equal(killed[name], whole[name])] == []
+    logs = [(tmp_path / name / "log.jsonl").read_text().splitlines() for name in ("killed", "whole")]
+    lines = [[{k: v for k, v in json.loads(line).items() if k != "seconds"} for line in log] for log in logs]
+    assert lines[0] == lines[1]
+
+
+def test_another_seed_gives_other_weights(tiny: list[str], tmp_path: Path) -> None:
+    short = [*tiny, "train.epochs=1"]
+    for seed in (0, 1):
+        run(load_config(CONFIGS / "tiny.toml", [*short, f"train.seed={seed}"]), tmp_path / str(seed))
+    assert not torch.equal(*(final(tmp_path / str(seed))["model/heads.link.hidden.weight"] for seed in (0, 1)))
+
+
+def test_a_damaged_checkpoint_is_our_error(tmp_path: Path) -> None:
+    (tmp_path / "last.safetensors").write_bytes(b"not a checkpoint")
+    with pytest.raises(ModelError, match="not a checkpoint"):
+        checkpoints.load(tmp_path / "last.safetensors")
+
+
+def test_the_rate_rises_and_then_falls_to_nothing() -> None:
+    rates = [schedule(step / 100, 0.1) for step in range(101)]
+    assert max(rates) == pytest.approx(1.0, abs=0.01)
+    assert rates[10:] == sorted(rates[10:], reverse=True)
+    assert rates[:10] == sorted(rates[:10])
+    assert rates[-1] == 0
+    assert schedule(0.0, 0.0) == 1.0
+
+
+def test_a_cropped_document_keeps_only_what_lies_inside() -> None:
+    document = document_of_words(
+        "d",
+        [["a", "b", "c"], ["d", "e"], ["f", "g"]],
+        clusters=[cluster_of([(0, 1), (2, 4), (5, 6)]), cluster_of([(6, 7)]), cluster_of([(0, 2), (5, 7), (1, 2)])],
+    )
+    part = crop_document(document, WordSpan(1, 6))
+    assert part.words == ("b", "c", "d", "e", "f")
+    assert part.sentences == (WordSpan(0, 2), WordSpan(2, 4), WordSpan(4, 5))
+    assert [cluster.spans for cluster in part.clusters] == [(WordSpan(1, 3), WordSpan(4, 5)), (WordSpan(0, 1),)]
+
+
+def test_every_config_that_ships_can_be_read() -> None:
+    for path in CONFIGS.glob("*.toml"):
+        config = load_config(path)
+        assert np.all(np.array(config.train.cells) >= 0)
+
+
+def test_a_corpus_that_is_not_there_is_said_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LONGCOREF_DATA", str(tmp_path))
+    with pytest.raises(ConfigError, match="there is no corpus at"):
+        find_data("nowhere")
+    with pytest.raises(ConfigError, match="names no dev documents"):
+        read_part(Config().data, "dev")
