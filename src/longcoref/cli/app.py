@@ -17,7 +17,7 @@ def _version(wanted: bool) -> None:
 
 def build_app() -> typer.Typer:
     """The typer application with every command."""
-    from longcoref.cli import analyze, convert, score, train
+    from longcoref.cli import analyze, bench, convert, evaluate, export, score, train
 
     app = typer.Typer(
         name="longcoref",
@@ -39,5 +39,8 @@ def build_app() -> typer.Typer:
     app.command()(convert.convert)
     app.command()(score.score)
     app.command()(train.train)
+    app.command()(evaluate.evaluate)
+    app.command()(export.export)
+    app.add_typer(bench.app, name="bench")
     app.add_typer(analyze.app, name="analyze")
     return app

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from longcoref.formats import read_corpus
+from longcoref.metrics import Scores
 from longcoref.metrics.corpus import CorpusScores, score_corpus
 
 METRIC_NAMES = {
@@ -58,18 +59,19 @@ def score(
     console = Console()
     if per_document:
         console.print(_document_table(scores))
-    console.print(_metric_table(scores))
+    console.print(score_table(scores.total, len(scores.documents)))
 
 
-def _metric_table(scores: CorpusScores) -> Table:
-    table = Table("metric", box=box.SIMPLE, title=f"{len(scores.documents)} documents", title_justify="left")
+def score_table(scores: Scores, documents: int) -> Table:
+    """All metrics of a corpus of so many documents."""
+    table = Table("metric", box=box.SIMPLE, title=f"{documents} documents", title_justify="left")
     for heading in ("precision", "recall", "F1"):
         table.add_column(heading, justify="right")
     for metric, name in METRIC_NAMES.items():
-        value = getattr(scores.total, metric).as_json()
+        value = getattr(scores, metric).as_json()
         table.add_row(name, *(f"{value[part]:.2f}" for part in ("precision", "recall", "f1")))
     table.add_section()
-    table.add_row("CoNLL average", "", "", f"{100 * scores.total.conll_f1:.2f}")
+    table.add_row("CoNLL average", "", "", f"{100 * scores.conll_f1:.2f}")
     return table
 
 

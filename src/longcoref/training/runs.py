@@ -1,0 +1,72 @@
+"""Finished runs: their weights, and the model directory that is made of them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from longcoref.config import Config, load_config
+from longcoref.document import Document
+from longcoref.errors import ModelError
+from longcoref.nn.encoder import Encoder
+from longcoref.nn.export_encoder import export_encoder
+from longcoref.runtime.model import write_model
+from longcoref.runtime.pieces import Tokenizer
+from longcoref.training import checkpoints
+from longcoref.training.data import prepare
+from longcoref.training.model import CorefModel, numpy_weights
+
+SAMPLE_WINDOWS = 3  # of each document that shows an 8-bit encoder what it will read
+
+
+def load_run(folder: Path) -> tuple[CorefModel, dict[str, Any]]:
+    """The model that scored best on dev in a run, and the facts of its epoch."""
+    best = folder / "best.safetensors"
+    if not best.exists():
+        raise ModelError(f"{folder} holds no finished epoch: expected best.safetensors, written by longcoref train")
+    written = checkpoints.load(best)
+    config = load_config(folder / "config.toml")
+    model = CorefModel(config, _encoder(folder, config))
+    model.load_state_dict(written.tensors)
+    return model.eval(), written.facts
+
+
+def _encoder(folder: Path, config: Config) -> Encoder:
+    """The encoder's shape, with random weights: the run brings its own."""
+    table = json.loads((folder / "encoder.json").read_text(encoding="utf-8"))
+    shape = transformers.AutoConfig.for_model(table.pop("model_type"), **table)
+    network = transformers.AutoModel.from_config(shape)
+    if getattr(network, "pooler", None) is not None:
+        network.pooler = None
+    return Encoder(network, Tokenizer.open(folder / "tokenizer.json"), frozen=not config.train.finetune)
+
+
+def export_run(
+    folder: Path, target: Path, *, weights: str = "float32", sample: Sequence[Document] = (), facts: dict[str, Any]
+) -> None:
+    """Writes the runtime's model directory from a run. `weights` is how the encoder is stored.
+
+    An int8 encoder is fitted to a `sample` of documents of the kind that it will read.
+    """
+    model, epoch = load_run(folder)
+    tokenizer = model.encoder.tokenizer
+    examples = [prepare(document, tokenizer, model.config) for document in sample]
+    windows = [(example.pieces.ids, example.windows[:SAMPLE_WINDOWS]) for example in examples]
+    with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
+        path = Path(scratch) / "encoder.onnx"
+        export_encoder(model.encoder, path, weights=weights, sample=windows)
+        write_model(
+            target,
+            config=model.config,
+            tokenizer_definition=tokenizer.definition,
+            encoder_onnx_path=path,
+            heads=numpy_weights(model.heads.state_dict()),
+            facts={"scores": {f"dev_{name}": value for name, value in epoch.items()}, **facts},
+            half=weights != "float32",
+        )
