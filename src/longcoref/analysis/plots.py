@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -11,7 +11,7 @@ from longcoref.analysis.entities import CorpusEntities
 from longcoref.errors import InputError, optional_module
 from longcoref.files import atomic_path
 
-BAR = "#4477aa"
+COLOURS = ("#4477aa", "#cc6677", "#228833", "#aa7733", "#66ccee")
 GREY = "#666666"
 
 
@@ -46,6 +46,53 @@ def draw_entities(entities: CorpusEntities, folder: str | Path) -> list[Path]:
     ]
 
 
+def draw_training(log: Iterable[Mapping[str, Any]], folder: str | Path) -> list[Path]:
+    """The curves of a run: losses per document over steps, and dev scores over epochs; returns the files written."""
+    events = list(log)
+    steps = [event for event in events if event["event"] == "step" and event["phase"] == "clusters"]
+    epochs = [event for event in events if event["event"] == "epoch"]
+    losses = {
+        name: ([event["step"] for event in steps], _smooth([event[name] for event in steps]))
+        for name in ("link", "option", "mention", "label")
+    }
+    scores = {
+        label: ([event["epoch"] for event in epochs], [event[name] for event in epochs])
+        for name, label in (("conll_f1", "CoNLL F1"), ("proposal_recall", "proposal recall"))
+    }
+    stems = Path(folder) / "losses", Path(folder) / "dev_scores"
+    return [
+        *draw_lines(losses, stems[0], title="Losses", horizontal="step", vertical="sum over a document, smoothed"),
+        *draw_lines(scores, stems[1], title="Dev", horizontal="epoch", vertical="per cent", marked=True),
+    ]
+
+
+def _smooth(values: Sequence[float], decay: float = 0.95) -> list[float]:
+    smoothed: list[float] = []
+    for value in values:
+        smoothed.append(value if not smoothed else decay * smoothed[-1] + (1 - decay) * value)
+    return smoothed
+
+
+def draw_lines(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    stem: Path,
+    *,
+    title: str,
+    horizontal: str,
+    vertical: str,
+    marked: bool = False,
+) -> list[Path]:
+    """Draws one line for each name, given as x and y; returns the PNG and the SVG."""
+
+    def draw(axes: Any) -> None:
+        for (name, (x, y)), colour in zip(series.items(), COLOURS, strict=False):
+            axes.plot(x, y, color=colour, label=name, marker="o" if marked else None, markersize=4)
+        axes.legend(frameon=False)
+        axes.set_ylim(bottom=0)
+
+    return _draw(draw, stem, title=title, horizontal=horizontal, vertical=vertical)
+
+
 def _histogram(
     values: Sequence[float],
     stem: Path,
@@ -57,19 +104,28 @@ def _histogram(
     whole_numbers: bool,
 ) -> list[Path]:
     """Draws one histogram with a mark at the median; returns the PNG and the SVG."""
+    tickers = optional_module("matplotlib.ticker", extra="plots", needed_for="drawing figures")
+
+    def draw(axes: Any) -> None:
+        axes.hist(values, bins=edges, color=COLOURS[0], edgecolor="white", linewidth=0.8)
+        if values:
+            middle = median(values)
+            axes.axvline(middle, color=GREY, linestyle="--", linewidth=1, label=f"median {middle:.2g}")
+            axes.legend(frameon=False)
+        axes.xaxis.set_major_locator(tickers.MaxNLocator(integer=whole_numbers))
+        axes.yaxis.set_major_locator(tickers.MaxNLocator(integer=True))
+
+    return _draw(draw, stem, title=title, horizontal=horizontal, vertical=vertical)
+
+
+def _draw(draw: Callable[[Any], None], stem: Path, *, title: str, horizontal: str, vertical: str) -> list[Path]:
+    """A figure of one pair of axes in our style; returns the PNG and the SVG."""
     matplotlib = optional_module("matplotlib", extra="plots", needed_for="drawing figures")
     figures = optional_module("matplotlib.figure", extra="plots", needed_for="drawing figures")
-    tickers = optional_module("matplotlib.ticker", extra="plots", needed_for="drawing figures")
     figure = figures.Figure(figsize=(6.4, 4), layout="constrained")
     axes = figure.subplots()
-    axes.hist(values, bins=edges, color=BAR, edgecolor="white", linewidth=0.8)
-    if values:
-        middle = median(values)
-        axes.axvline(middle, color=GREY, linestyle="--", linewidth=1, label=f"median {middle:.2g}")
-        axes.legend(frameon=False)
+    draw(axes)
     axes.set(title=title, xlabel=horizontal, ylabel=vertical)
-    axes.xaxis.set_major_locator(tickers.MaxNLocator(integer=whole_numbers))
-    axes.yaxis.set_major_locator(tickers.MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)

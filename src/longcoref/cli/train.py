@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from longcoref.analysis.plots import draw_training
 from longcoref.config import load_config
 from longcoref.errors import UsageError, optional_module
 
@@ -49,6 +52,9 @@ def train(
             resume=resume,
         )
         best = trainer.train()
+    if find_spec("matplotlib"):
+        log = (json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines())
+        draw_training(log, folder)
     if not quiet:
         typer.echo(f"{folder}: best epoch {best.get('epoch')} with dev CoNLL F1 {best.get('conll_f1', 0):.2f}")
 
