@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import IO
 
 from longcoref.clusters import Cluster
@@ -18,7 +19,7 @@ from longcoref.formats.source import Source
 
 _BEGIN = re.compile(r"#\s?begin document\b\s*(?:\((.*)\))?\s*(?:;\s*part\s+([0-9]{1,9}))?\s*")
 _END = re.compile(r"#\s?end document\s*")
-_SPACES = re.compile(r"[ \t]+")
+_SPACE = re.compile(r"[ \t\r\n]")
 _NOTHING = frozenset(("", "-", "_"))
 
 
@@ -83,7 +84,7 @@ def read_tables(source: Source, layout: Layout, *, lenient: bool) -> Iterator[Ta
         elif table is None:
             raise source.error(f"expected '#begin document', got {line[:60]!r}", number)
         else:
-            cells = line.split("\t") if "\t" in line else _SPACES.split(line.strip(" "))
+            cells = _cells(line)
             if not table.sentences[-1]:
                 width = layout.columns if layout.exact else max(len(cells), layout.columns)
             if len(cells) != width:
@@ -115,7 +116,7 @@ def write_tables(documents: Iterable[Document], stream: IO[str], layout: Layout)
         for start, end in document.sentences:
             for index in range(start, end):
                 word = document.words[index]
-                if any(space in word for space in " \t\r\n"):
+                if _SPACE.search(word):
                     raise UsageError(
                         f"{document.id}: {layout.name} cannot hold the word {word!r}, which has a space; write json"
                     )
@@ -132,7 +133,11 @@ def first_row(head: str) -> list[str] | None:
     if not lines or not (begin := _BEGIN.fullmatch(lines[0])) or begin[1] is None:
         return None
     row = lines[1] if len(lines) > 1 and not lines[1].startswith("#") else ""
-    return row.split("\t") if "\t" in row else _SPACES.split(row)
+    return _cells(row)
+
+
+def _cells(row: str) -> list[str]:
+    return row.split("\t") if "\t" in row else [cell for cell in row.split(" ") if cell]
 
 
 def one_line(id: str) -> str:
@@ -142,6 +147,7 @@ def one_line(id: str) -> str:
     return id
 
 
+@lru_cache(maxsize=1024)
 def one_cell(name: str) -> str:
     """A name as a cell can hold it: OntoNotes, too, has `_` for the spaces of its speakers."""
     return re.sub(r"\s|^#", "_", name) or "_"
