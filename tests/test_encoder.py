@@ -12,8 +12,11 @@ import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longcoref.errors import ModelError
+from longcoref.errors import ModelError, UsageError
 from longcoref.nn.encoder import Encoder, parameter_groups
+from longcoref.nn.export_encoder import WEIGHTS, export_encoder
+from longcoref.nn.quantize import InputSample, integer_weights, smoothing
+from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.pieces import MAX_WORD_PIECES, Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
 from longcoref.spans import WordSpan
@@ -283,3 +286,107 @@ def test_an_interrupted_write_leaves_no_file(
     with pytest.raises(KeyboardInterrupt):
         VectorCache(tmp_path, counting).encode(pieces.ids, windows_of(pieces))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="session")
+def exported(encoder: Encoder, pieces: Pieces, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The tiny encoder as an ONNX file in every format."""
+    folder = tmp_path_factory.mktemp("onnx")
+    for weights in WEIGHTS:
+        export_encoder(encoder, folder / weights, weights=weights, sample=[(pieces.ids, windows_of(pieces))])
+    return {weights: folder / weights for weights in WEIGHTS}
+
+
+@pytest.mark.parametrize("strategy", ["independent", "overlap"])
+@pytest.mark.parametrize(("weights", "tolerance"), [("float32", 1e-5), ("float16", 1e-2)])
+def test_onnxruntime_gives_the_vectors_of_torch(
+    encoder: Encoder, exported: dict[str, Path], pieces: Pieces, weights: str, tolerance: float, strategy: str
+) -> None:
+    onnx = OnnxEncoder(exported[weights], threads=1)
+    windows = windows_of(pieces, strategy=strategy)
+    expected = encoder.encode(pieces.ids, windows).numpy()
+    vectors = onnx.encode(pieces.ids, windows)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected, atol=tolerance)
+    assert onnx.encode(pieces.ids, []).shape == (0, encoder.width)
+    assert (onnx.width, onnx.max_pieces, onnx.weights) == (encoder.width, encoder.max_pieces, weights)
+
+
+def test_bytes_stay_close_to_floats(encoder: Encoder, exported: dict[str, Path], pieces: Pieces) -> None:
+    windows = windows_of(pieces)
+    expected = encoder.encode(pieces.ids, windows)
+    vectors = torch.from_numpy(OnnxEncoder(exported["int8"], threads=1).encode(pieces.ids, windows))
+    assert torch.cosine_similarity(vectors, expected, dim=1).min() > 0.999
+    assert exported["int8"].stat().st_size < exported["float16"].stat().st_size < exported["float32"].stat().st_size
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_vectors_depend_on_their_window_alone(exported: dict[str, Path], pieces: Pieces, weights: str) -> None:
+    one, three = (OnnxEncoder(exported[weights], threads=threads) for threads in (1, 3))
+    windows = windows_of(pieces)
+    whole = one.encode(pieces.ids, windows)
+    assert np.array_equal(three.encode(pieces.ids, windows), whole)
+    assert np.array_equal(np.concatenate([one.encode(pieces.ids, [window]) for window in windows]), whole)
+    # A piece that no window of a run reads may be anything.
+    last = windows[-1]
+    other = np.where(np.arange(len(pieces.ids)) < last.start, 7, pieces.ids)
+    assert np.array_equal(one.encode(other, [last]), whole[last.keep_start :])
+
+
+def test_roberta_counts_positions_from_its_padding(tokenizer: Tokenizer, pieces: Pieces, tmp_path: Path) -> None:
+    torch.manual_seed(2)
+    config = transformers.RobertaConfig(
+        vocab_size=len(VOCABULARY), hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=48,
+        max_position_embeddings=40, type_vocab_size=1, pad_token_id=1, initializer_range=0.2, hidden_act="gelu_new"
+    )  # fmt: skip
+    encoder = Encoder(transformers.RobertaModel(config, add_pooling_layer=False), tokenizer, frozen=True)
+    assert encoder.max_pieces == 40 - 2 - 2
+    windows = windows_of(pieces, encoder.max_pieces)
+    export_encoder(encoder, tmp_path / "encoder.onnx")
+    vectors = OnnxEncoder(tmp_path / "encoder.onnx").encode(pieces.ids, windows)
+    np.testing.assert_allclose(vectors, encoder.encode(pieces.ids, windows).numpy(), atol=1e-5)
+
+
+def test_rounded_weights_keep_the_output_and_never_overflow() -> None:
+    generator = torch.Generator().manual_seed(3)
+    weight = torch.randn(40, 31, generator=generator)
+    mixing = torch.randn(31, 31, generator=generator)  # inputs go together, which is what the rounding makes use of
+    inputs = torch.randn(500, 31, generator=generator) @ mixing
+    inputs[:, 5] *= 50
+    sample = InputSample(31)
+    for part in inputs.split(200):
+        sample.add(part)
+    smooth = smoothing([weight], sample)
+    integers = integer_weights(weight, sample, smooth)
+    whole = integers.weight.to(torch.int32)
+    pairs = torch.nn.functional.pad(whole, (0, 0, 0, 1)).reshape(-1, 2, 40)
+    assert (255 * pairs.clamp_min(0).sum(1)).max() <= 2**15 - 1
+    assert (255 * pairs.clamp_max(0).sum(1)).min() >= -(2**15)
+    expected = inputs @ weight.T
+    scaled = weight * smooth / integers.scale[:, None]
+    nearest = inputs / smooth @ (scaled.round() * integers.scale[:, None]).T
+    error = (inputs / smooth @ (whole * integers.scale) - expected).norm() / expected.norm()
+    assert error < 0.01
+    assert error < (nearest - expected).norm() / expected.norm()
+
+
+def test_export_refuses_what_it_cannot_write(encoder: Encoder, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    path = tmp_path / "encoder.onnx"
+    with pytest.raises(UsageError, match="did you mean 'int8'"):
+        export_encoder(encoder, path, weights="int4")
+    with pytest.raises(UsageError, match="int8 weights need a sample"):
+        export_encoder(encoder, path, weights="int8")
+    config = transformers.DistilBertConfig(vocab_size=16, dim=8, n_layers=1, n_heads=1, hidden_dim=8)
+    other = Encoder(transformers.DistilBertModel(config), tokenizer, frozen=True)
+    with pytest.raises(ModelError, match="cannot export an encoder whose model_type is 'distilbert'"):
+        export_encoder(other, path)
+    assert not path.exists()
+
+
+def test_a_file_that_is_no_encoder_is_named(exported: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "encoder.onnx"
+    for content in (None, b"", b"not a graph", exported["float32"].read_bytes()[:2000]):
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(ModelError, match=r"encoder\.onnx: is not an encoder\.onnx"):
+            OnnxEncoder(path)

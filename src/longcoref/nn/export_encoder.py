@@ -1,0 +1,218 @@
+"""The encoder as an ONNX file that the runtime reads without torch.
+
+The graph is written node by node, with onnxruntime's fused operators, for encoders built like BERT. A window is one
+run, so nothing that is encoded together with it can change it; 8-bit activations are scaled row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor, nn
+
+from longcoref.errors import ModelError, UsageError, unknown_name
+from longcoref.files import atomic_path
+from longcoref.nn.encoder import Encoder
+from longcoref.nn.quantize import InputSample, integer_weights, smoothing
+from longcoref.runtime.pieces import Integers
+from longcoref.runtime.windows import Window
+
+WEIGHTS = ("float32", "float16", "int8")
+"""How weights are stored. Numbers between layers are float32 in all of them."""
+
+_FAMILIES = ("bert", "camembert", "roberta", "xlm-roberta")
+_FUSED = "com.microsoft"
+_ACTIVATIONS = {"gelu": "BiasGelu", "gelu_new": "FastGelu", "gelu_fast": "FastGelu", "gelu_pytorch_tanh": "FastGelu"}
+_LOWEST_GELU = 0.17
+"""GELU never goes below minus this; added before rounding, so that a byte's whole range serves."""
+
+Sample = Sequence[tuple[Integers, Sequence[Window]]]
+
+
+def export_encoder(encoder: Encoder, path: str | Path, *, weights: str = "float32", sample: Sample = ()) -> None:
+    """Writes the encoder to an ONNX file.
+
+    Its inputs are `ids`, (1, pieces with marks), and `keep_start` and `keep_end`, (1,), the stretch of them whose
+    `vectors`, (1, kept, width), are wanted.
+
+    `sample` are documents (pieces and some of their windows) of the kind that will be read; int8 needs them to see
+    which numbers matter, about ten windows are enough.
+    """
+    if weights not in WEIGHTS:
+        raise UsageError(unknown_name("weight format", weights, WEIGHTS))
+    for option, choices in (("model_type", _FAMILIES), ("hidden_act", _ACTIVATIONS)):
+        value = getattr(encoder.config, option, None)
+        if value not in choices:
+            raise ModelError(f"cannot export an encoder whose {option} is {value!r}: only {', '.join(choices)}")
+    if weights == "int8" and not any(windows for _, windows in sample):
+        raise UsageError("int8 weights need a sample of documents to be fitted to; give some windows of training text")
+    model = _build(encoder, weights, _input_samples(encoder, sample) if weights == "int8" else {})
+    with atomic_path(path) as temporary:
+        onnx.save(model, str(temporary))
+
+
+@dataclass
+class _Graph:
+    """An ONNX graph under construction; values are known by name."""
+
+    half: bool
+    nodes: list[Any] = field(default_factory=list)
+    constants: list[Any] = field(default_factory=list)
+
+    def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
+        """Appends a node; gives the name of its output, or a list of names where there are several."""
+        names = [f"{operator}_{len(self.nodes)}_{index}" for index in range(outputs)]
+        self.nodes.append(helper.make_node(operator, inputs, names, domain=domain, **attributes))
+        return names[0] if outputs == 1 else names
+
+    def constant(self, value: Tensor | np.ndarray[Any, Any], kind: type = np.float32) -> str:
+        """Appends a constant."""
+        name = f"constant_{len(self.constants)}"
+        array = value.detach().numpy() if isinstance(value, Tensor) else value
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array.astype(kind)), name))
+        return name
+
+    def axis(self, number: int) -> str:
+        """Appends the list of one axis."""
+        return self.constant(np.array([number]), np.int64)
+
+    def matrix(self, value: Tensor) -> str:
+        """Appends a float matrix; stored as float16, it is widened once, when the model is opened."""
+        if not self.half:
+            return self.constant(value)
+        widened: str = self.add("Cast", self.constant(value, np.float16), to=TensorProto.FLOAT)
+        return widened
+
+    def rows(self, table: Tensor, indices: str) -> str:
+        """Looks up rows of a table; stored as float16, only the rows that are read are widened."""
+        if not self.half:
+            read: str = self.add("Gather", self.constant(table), indices)
+        else:
+            read = self.add("Cast", self.add("Gather", self.constant(table, np.float16), indices), to=TensorProto.FLOAT)
+        return read
+
+    def normalise(self, value: str, norm: Any, epsilon: float) -> str:
+        """Layer normalisation."""
+        parts = [self.constant(part) for part in (norm.weight, norm.bias)]
+        name: str = self.add("LayerNormalization", value, *parts, epsilon=epsilon)
+        return name
+
+
+def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]) -> Any:
+    """The whole model."""
+    graph = _Graph(half=weights != "float32")
+    fused = partial(graph.add, domain=_FUSED)
+    epsilon = float(encoder.config.layer_norm_eps)
+    heads = int(encoder.config.num_attention_heads)
+    activation = _ACTIVATIONS[encoder.config.hidden_act]
+
+    def linear(inputs: str, *layers: Any, activated: bool = False) -> list[tuple[str, Tensor]]:
+        """For each layer, inputs times its weights, and the bias that is still to be added."""
+        if weights == "int8":
+            return _integer_products(graph, inputs, layers, samples[layers[0]], activated)
+        return [(graph.add("MatMul", inputs, graph.matrix(layer.weight.T)), layer.bias) for layer in layers]
+
+    def add_and_normalise(product: tuple[str, Tensor], skip: str, norm: Any) -> str:
+        value, bias = product
+        # onnxruntime has one operator for all this, which on CPU takes several times as long.
+        summed = graph.add("Add", graph.add("Add", value, skip), graph.constant(bias))
+        return graph.normalise(summed, norm, epsilon)
+
+    hidden = _embed(graph, encoder, epsilon)
+    layers = encoder.model.encoder.layer
+    for layer in layers:
+        attention = layer.attention
+        query, key, value = attention.self.query, attention.self.key, attention.self.value
+        if layer is not layers[-1]:
+            kept = hidden
+            mixed = linear(hidden, query, key, value)
+        else:  # here only the kept pieces are read: the others need no query, and nothing that follows from it
+            kept = graph.add("Slice", hidden, "keep_start", "keep_end", graph.axis(1))
+            mixed = linear(kept, query) + linear(hidden, key, value)
+        biases = graph.constant(torch.cat([bias for _, bias in mixed]))
+        context = fused("MultiHeadAttention", *(part for part, _ in mixed), biases, num_heads=heads)
+        (product,) = linear(context, attention.output.dense)
+        middle = add_and_normalise(product, kept, attention.output.LayerNorm)
+        ((inner, bias),) = linear(middle, layer.intermediate.dense)
+        inner = fused(activation, inner, graph.constant(bias))
+        (product,) = linear(inner, layer.output.dense, activated=True)
+        hidden = add_and_normalise(product, middle, layer.output.LayerNorm)
+    graph.nodes.append(helper.make_node("Identity", [hidden], ["vectors"]))
+    inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "pieces"])]
+    inputs += [helper.make_tensor_value_info(name, TensorProto.INT64, [1]) for name in ("keep_start", "keep_end")]
+    outputs = [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, [1, "kept", encoder.width])]
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "encoder", inputs, outputs, graph.constants),
+        producer_name="longcoref",
+        opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(_FUSED, 1)],
+        ir_version=9,
+    )
+    marks = {"opening": encoder.tokenizer.opening, "closing": encoder.tokenizer.closing}
+    properties = {name: " ".join(map(str, ids)) for name, ids in marks.items()}
+    helper.set_model_props(model, properties | {"weights": weights, "max_pieces": str(encoder.max_pieces)})
+    return model
+
+
+def _embed(graph: _Graph, encoder: Encoder, epsilon: float) -> str:
+    """Pieces plus positions plus the one segment there is, normalised."""
+    tables = encoder.model.embeddings
+    first = encoder.config.pad_token_id + 1 if "roberta" in encoder.config.model_type else 0
+    places = tables.position_embeddings.weight[first:] + tables.token_type_embeddings.weight[0]
+    length = graph.add("Shape", "ids", start=1, end=2)
+    placed = graph.add("Slice", graph.constant(places), graph.axis(0), length, graph.axis(0))
+    summed = graph.add("Add", graph.rows(tables.word_embeddings.weight, "ids"), placed)
+    return graph.normalise(summed, tables.LayerNorm, epsilon)
+
+
+def _integer_products(
+    graph: _Graph, inputs: str, layers: Sequence[Any], sample: InputSample, activated: bool
+) -> list[tuple[str, Tensor]]:
+    """Inputs times weights in bytes. Each row of inputs has its own scale, so that rows do not disturb each other."""
+    if activated:  # no value lies below a small negative number: shift them all, and take the shift out of the bias
+        smooth, shift = torch.ones(layers[0].in_features), _LOWEST_GELU
+        shifted = magnitude = graph.add("Add", inputs, graph.constant(np.array(shift)))
+        zero, steps = 0, 255
+    else:
+        smooth, shift = smoothing([layer.weight for layer in layers], sample), 0.0
+        shifted = graph.add("Mul", inputs, graph.constant(1 / smooth))
+        magnitude = graph.add("Abs", shifted)
+        zero, steps = 128, 127
+    size = graph.add("ReduceMax", magnitude, graph.axis(-1))
+    step, zero_point = graph.constant(np.array(1 / steps)), graph.constant(np.array(zero), np.uint8)
+    unit = graph.add("Mul", shifted, graph.add("Reciprocal", size))
+    rounded = graph.add("QuantizeLinear", unit, step, zero_point)
+    products = []
+    for layer in layers:
+        integers = integer_weights(layer.weight, sample, smooth)
+        matrix, scale = graph.constant(integers.weight, np.int8), graph.constant(integers.scale)
+        product = graph.add("MatMulIntegerToFloat", rounded, matrix, step, scale, zero_point, domain=_FUSED)
+        bias = layer.bias - shift * integers.scale * integers.weight.sum(0)
+        products.append((graph.add("Mul", product, size), bias))
+    return products
+
+
+def _input_samples(encoder: Encoder, sample: Sample) -> dict[nn.Module, InputSample]:
+    """What the inputs of every linear layer look like on the sample."""
+    layers = [module for module in encoder.model.modules() if isinstance(module, nn.Linear)]
+    gathered: dict[nn.Module, InputSample] = {layer: InputSample(layer.in_features) for layer in layers}
+    hooks = [layer.register_forward_pre_hook(lambda layer, inputs: gathered[layer].add(inputs[0])) for layer in layers]
+    training = encoder.training
+    encoder.eval()
+    try:
+        with torch.no_grad():
+            for ids, windows in sample:
+                for window in windows:  # one at a time: padding is no sample of anything
+                    encoder.encode(ids, [window])
+    finally:
+        encoder.train(training)
+        for hook in hooks:
+            hook.remove()
+    return gathered
