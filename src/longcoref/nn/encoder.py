@@ -71,6 +71,14 @@ class Encoder(nn.Module):
         super().train(mode and not self.frozen)
         return self
 
+    def freeze_below(self, layers: int) -> None:
+        """Keeps all but the top `layers` layers as they are: no gradient is computed for them."""
+        first = int(self.config.num_hidden_layers) - layers
+        for name, parameter in self.model.named_parameters():
+            number = re.search(r"\.(\d+)\.", name)
+            if int(number.group(1)) < first if number else "embed" in name:
+                parameter.requires_grad_(False)
+
     @property
     def width(self) -> int:
         """Numbers per piece."""
