@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain
 
 from longcoref.document import Document
 from longcoref.spans import CharSpan, WordSpan
@@ -17,6 +15,9 @@ from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN
 
 # A text without sentence ends is cut here, so that nothing grows with it.
 MAX_WORDS = 512
+
+# How much of a whole text is split at a time, so that its sentences need not be held beside the document.
+_BLOCK = 65536
 
 # How many characters a decision may look ahead, white space included. The four patterns look less far.
 _PEEK = 64
@@ -31,18 +32,6 @@ _CLOSES_AFTER_SPACE = frozenset("”»›)]}")  # the closing marks that cannot 
 
 # `CharSpan` over pairs without a call of Python code per word.
 _char_span: Callable[[tuple[int, int]], CharSpan] = partial(tuple.__new__, CharSpan)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Holds the search for reference cycles: millions of new tuples would set it off again and again, for nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +86,6 @@ class SentenceStream:
         last_words = f"x{self._buffer[far:near]}x".rsplit(None, 1)[1:]
         return near - len(last_words[0]) if last_words else far
 
-    @_collector_paused()
     def _read(self, limit: int) -> list[Sentence]:
         """Reads the words that start before `limit` and returns the sentences they complete."""
         buffer, base, position = self._buffer, self._base, self._position
@@ -162,8 +150,8 @@ class SentenceStream:
         if kind == DASH:
             return first[:1].isupper()
         if first[:1].islower():
-            # "Oh! what" are two sentences in our yardstick, "Oh!" she said is one. A point before a small letter belongs
-            # to an abbreviation we do not know, unless the writer uses no capitals.
+            # "Oh! what" are two sentences in our yardstick, "Oh!" she said is one. A point before a small letter ends
+            # an abbreviation we do not know, unless the writer uses no capitals.
             return (stop != "." or words[0].islower()) and not closed and not glued
         return True
 
@@ -178,19 +166,26 @@ class SentenceStream:
         return sentence
 
 
-@_collector_paused()
 def tokenize(text: str, *, id: str = "") -> Document:
     """The words and sentences of a text, with their exact places in it."""
     stream = SentenceStream()
-    sentences = [*stream.feed(text), *stream.finish()]
-    bounds = list(accumulate((len(sentence.words) for sentence in sentences), initial=0))
-    return Document(
-        id=id,
-        text=text,
-        words=tuple(chain.from_iterable(sentence.words for sentence in sentences)),
-        offsets=tuple(chain.from_iterable(sentence.offsets for sentence in sentences)),
-        sentences=tuple(map(WordSpan, bounds, bounds[1:])),
-    )
+    words: list[str] = []
+    offsets: list[CharSpan] = []
+    spans: list[WordSpan] = []
+    # Millions of new tuples would set off the search for reference cycles again and again, and there are none.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for start in range(0, len(text) + _BLOCK, _BLOCK):
+            piece = text[start : start + _BLOCK]
+            for sentence in stream.feed(piece) if piece else stream.finish():
+                spans.append(WordSpan(len(words), len(words) + len(sentence.words)))
+                words += sentence.words
+                offsets += sentence.offsets
+        return Document(id=id, text=text, words=tuple(words), offsets=tuple(offsets), sentences=tuple(spans))
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _line_breaks(space: str) -> int:

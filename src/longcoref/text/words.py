@@ -70,7 +70,7 @@ _KINDS = {
     "dash": (r"-{1,100}", r"[—―–]{1,100}"),
     "mark": (
         r"``|={2,100}|~{2,100}",
-        r"[\x00-\x1f\x7f]{1,100}",
+        r"[\x00-\x08\x0e-\x1b\x7f]{1,100}",
         r"[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]{1,100}",  # direction and byte order marks
         r"[\U0001f1e6-\U0001f1ff]{2}",  # flags
         rf"{_EMOJI}(?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|\u200d{_EMOJI}){{0,32}}",
