@@ -27,8 +27,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": FOUNDATION | {"text"},  # plain text and OntoGUM come without sentences
     "runtime": FOUNDATION | LOGIC,
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
-    "evaluation": FOUNDATION | LOGIC | {"runtime"},
-    "training": FOUNDATION | LOGIC | {"nn", "runtime", "evaluation"},
+    "calibration": FOUNDATION | LOGIC | {"runtime"},
+    "evaluation": FOUNDATION | LOGIC | {"runtime", "calibration"},
+    "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation"},
     "analysis": FOUNDATION | LOGIC,
     **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime"}),
     "__init__": FOUNDATION | SURFACE,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from longcoref.calibration import Judged, judge, reliability
 from longcoref.clusters import Cluster, cluster_of, merge_shared_spans, spans_of
 from longcoref.document import Document
 from longcoref.errors import InputError
@@ -43,11 +44,13 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The scores of a corpus, its documents, and what was predicted for them."""
+    """The scores of a corpus, its documents, what was predicted for them, and whether each decision was right."""
 
     scores: Scores
     records: Sequence[DocumentRecord]
     responses: Sequence[Document]
+    judged: Sequence[Judged]
+    temperature: float
 
     def as_json(self) -> dict[str, Any]:
         """Corpus scores in per cent under the keys of `score`, with counts and label accuracies."""
@@ -62,6 +65,7 @@ class Evaluation:
             right, known = (sum(r.labels[name][place] for r in self.records) for place in (0, 1))
             if known:
                 table[f"{name}_accuracy"] = 100 * right / known
+        table["calibration"] = reliability(self.judged, self.temperature).as_json()
         return table
 
 
@@ -71,9 +75,9 @@ def evaluate(
     policy: MemoryPolicy,
     *,
     keep_singletons: bool = True,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> Evaluation:
     """Reads every document, and scores what was found against its gold clusters as they were written."""
+    judged: list[Judged] = []
     records: list[DocumentRecord] = []
     responses: list[Document] = []
 
@@ -86,10 +90,17 @@ def evaluate(
             pair = (spans_of(document.clusters), spans_of(response))
             records.append(_record(document, reading, response, model, keep_singletons))
             responses.append(replace(document, clusters=tuple(response)))
-            progress(document.id)
+            judged.extend(judge(reading, gold_entities(document)))
             yield pair
 
-    return Evaluation(score_documents(pairs(), keep_singletons=keep_singletons), records, responses)
+    scores = score_documents(pairs(), keep_singletons=keep_singletons)
+    return Evaluation(scores, records, responses, judged, model.temperature)
+
+
+def gold_entities(document: Document) -> dict[WordSpan, int]:
+    """The entity of every gold span; clusters that share a span are one entity."""
+    clusters = merge_shared_spans(document.clusters or ())
+    return {span: entity for entity, cluster in enumerate(clusters) for span in cluster.spans}
 
 
 def _record(

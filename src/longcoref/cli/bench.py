@@ -11,8 +11,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from longcoref.errors import optional_module
-
 app = typer.Typer(help="Measure speed and memory, as ratios in one run.", no_args_is_help=True)
 
 
@@ -38,17 +36,14 @@ def training(
       longcoref bench training runs/litbank-small --memory learned --cells 5 --json
 
     """
-    torch = optional_module("torch", extra="train", needed_for="bench training")
     from longcoref.memory import memory_policy
     from longcoref.training.bench import bench_training
     from longcoref.training.data import read_part
     from longcoref.training.runs import load_run
 
-    torch.set_num_threads(threads)
     model, _ = load_run(run)
-    found = bench_training(
-        model, read_part(model.config.data, "dev")[:documents], memory_policy(memory, cells), repeat=repeat
-    )
+    chosen = read_part(model.config.data, "dev")[:documents]
+    found = bench_training(model, chosen, memory_policy(memory, cells), repeat=repeat, threads=threads)
     show(found.as_json(), as_json=as_json)
 
 

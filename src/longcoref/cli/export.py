@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from longcoref.config import load_config
-from longcoref.errors import optional_module
 
 SAMPLE_DOCUMENTS = 8
 
@@ -18,6 +16,8 @@ def export(
     run: Annotated[Path, typer.Argument(help="Folder of a training run.", show_default=False)],
     target: Annotated[Path, typer.Argument(help="Model directory to write.", show_default=False)],
     weights: Annotated[str, typer.Option(help="How the encoder is stored: float32, float16 or int8.")] = "float16",
+    calibrate: Annotated[bool, typer.Option(help="Fit the probabilities to the dev documents of the run.")] = True,
+    name: Annotated[str | None, typer.Option(help="Name of the model; that of the directory if not given.")] = None,
 ) -> None:
     """Make of a training run the directory that `resolve`, `evaluate` and `load` read without torch.
 
@@ -26,13 +26,12 @@ def export(
       longcoref export runs/litbank-small models/mine --weights int8
 
     """
-    optional_module("torch", extra="train", needed_for="export")
-    optional_module("onnx", extra="train", needed_for="export")
     from longcoref.training.data import read_part
     from longcoref.training.runs import export_run
 
     config = load_config(run / "config.toml")
-    sample = list(islice(read_part(config.data, "train"), SAMPLE_DOCUMENTS)) if weights == "int8" else []
-    export_run(run, target, weights=weights, sample=sample, facts={})
+    sample = read_part(config.data, "train")[:SAMPLE_DOCUMENTS] if weights == "int8" else []
+    dev = read_part(config.data, "dev") if calibrate else []
+    export_run(run, target, weights=weights, sample=sample, dev=dev, name=name)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     typer.echo(f"{target}: {size:.1f} MB, {weights}")

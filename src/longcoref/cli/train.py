@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from longcoref.analysis.plots import draw_training
 from longcoref.config import load_config
-from longcoref.errors import UsageError, optional_module
+from longcoref.errors import UsageError
 
 
 def train(
@@ -33,8 +33,6 @@ def train(
       longcoref train configs/litbank-small.toml --run runs/small --resume
 
     """
-    optional_module("torch", extra="train", needed_for="training")
-    optional_module("transformers", extra="train", needed_for="training")
     from longcoref.training.data import read_part
     from longcoref.training.loop import Trainer
 

@@ -51,9 +51,10 @@ class TrainingBench:
 
 
 def bench_training(
-    model: CorefModel, documents: Sequence[Document], policy: MemoryPolicy, *, repeat: int = 3
+    model: CorefModel, documents: Sequence[Document], policy: MemoryPolicy, *, repeat: int = 3, threads: int = 1
 ) -> TrainingBench:
     """Times the parts of a training step on documents, with the weights and dropout of `model`."""
+    torch.set_num_threads(threads)
     model.train()
     config = model.config
     totals = dict.fromkeys(("clustering", "product", "factored_loop", "plain_loop", "encoder", "step"), 0.0)

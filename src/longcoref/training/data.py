@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.candidates import Candidates, candidates_of
-from longcoref.clusters import Cluster, merge_shared_spans
+from longcoref.clusters import Cluster
 from longcoref.config import Config, DataConfig, ModelConfig
 from longcoref.document import Document
 from longcoref.errors import ConfigError, unknown_name
+from longcoref.evaluation import gold_entities
 from longcoref.formats import read_corpus
 from longcoref.memory.facts import MentionFacts, document_facts
 from longcoref.runtime.pieces import Pieces, Tokenizer
@@ -36,8 +37,7 @@ class Example:
     @cached_property
     def gold(self) -> dict[WordSpan, int]:
         """The entity of every gold span."""
-        clusters = merge_shared_spans(self.document.clusters or ())
-        return {span: entity for entity, cluster in enumerate(clusters) for span in cluster.spans}
+        return gold_entities(self.document)
 
     @cached_property
     def sizes(self) -> dict[int, int]:

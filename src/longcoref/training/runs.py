@@ -11,15 +11,18 @@ from typing import Any
 import torch
 import transformers
 
+from longcoref.calibration import fit_temperature
 from longcoref.config import Config, load_config
 from longcoref.document import Document
 from longcoref.errors import ModelError
+from longcoref.memory import memory_policy
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.export_encoder import export_encoder
 from longcoref.runtime.model import write_model
 from longcoref.runtime.pieces import Tokenizer
 from longcoref.training import checkpoints
 from longcoref.training.data import prepare
+from longcoref.training.loop import evaluate_torch
 from longcoref.training.model import CorefModel, numpy_weights
 
 SAMPLE_WINDOWS = 3  # of each document that shows an 8-bit encoder what it will read
@@ -48,16 +51,28 @@ def _encoder(folder: Path, config: Config) -> Encoder:
 
 
 def export_run(
-    folder: Path, target: Path, *, weights: str = "float32", sample: Sequence[Document] = (), facts: dict[str, Any]
+    folder: Path,
+    target: Path,
+    *,
+    weights: str = "float32",
+    sample: Sequence[Document] = (),
+    dev: Sequence[Document] = (),
+    name: str | None = None,
 ) -> None:
     """Writes the runtime's model directory from a run. `weights` is how the encoder is stored.
 
-    An int8 encoder is fitted to a `sample` of documents of the kind that it will read.
+    An int8 encoder is fitted to a `sample` of documents of the kind that it will read. Probabilities are calibrated on
+    `dev`, with the memory that the model has by default.
     """
     model, epoch = load_run(folder)
     tokenizer = model.encoder.tokenizer
     examples = [prepare(document, tokenizer, model.config) for document in sample]
     windows = [(example.pieces.ids, example.windows[:SAMPLE_WINDOWS]) for example in examples]
+    memory = model.config.memory
+    facts: dict[str, Any] = {"scores": {f"dev_{key}": value for key, value in epoch.items()}}
+    if dev:
+        judged = evaluate_torch(model, dev, memory_policy(memory.policy, memory.cells)).judged
+        facts["calibration"] = {"temperature": fit_temperature(judged), "decisions": len(judged)}
     with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
         path = Path(scratch) / "encoder.onnx"
         export_encoder(model.encoder, path, weights=weights, sample=windows)
@@ -67,6 +82,7 @@ def export_run(
             tokenizer_definition=tokenizer.definition,
             encoder_onnx_path=path,
             heads=numpy_weights(model.heads.state_dict()),
-            facts={"scores": {f"dev_{name}": value for name, value in epoch.items()}, **facts},
+            facts=facts,
+            name=name,
             half=weights != "float32",
         )

@@ -1,0 +1,95 @@
+"""Do scores mean what they say? Of the decisions with probability 0.8, four in five should be right.
+
+A decision is right if it puts a mention where its gold entity is: a link, if most mentions in the cell have the
+gold entity of this one; a new entity, if the mention is gold and no cell in memory has that entity in its
+majority. Only mentions that end up in a cluster are judged, since only they are shown with a score.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from longcoref.memory import ActionKind
+from longcoref.runtime.clusterer import Decision
+from longcoref.runtime.confidence import confidence
+from longcoref.runtime.reading import Reading
+from longcoref.spans import WordSpan
+
+BINS = 10
+TEMPERATURES = np.geomspace(0.25, 8.0, 61)
+
+Judged = tuple[Decision, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """For each bin of scores: how many decisions, their mean score, and the share that is right."""
+
+    counts: Sequence[int]
+    scores: Sequence[float]
+    right: Sequence[float]
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: the mean distance between score and truth, over all decisions."""
+        total = sum(self.counts)
+        gaps = (n * abs(s - r) for n, s, r in zip(self.counts, self.scores, self.right, strict=True))
+        return sum(gaps) / total if total else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """The table by rows, and the error."""
+        rows = zip(self.counts, self.scores, self.right, strict=True)
+        return {"error": self.error, "bins": [{"count": n, "score": s, "right": r} for n, s, r in rows]}
+
+
+def judge(reading: Reading, gold: Mapping[WordSpan, int]) -> list[Judged]:
+    """The decisions that put a mention into a cluster, each with whether that was right."""
+    members: dict[int, Counter[int | None]] = {}  # gold entities of the mentions of each entity in memory
+    judged = []
+    for span, decision in zip(reading.spans, reading.decisions, strict=True):
+        if decision.evicted is not None:
+            del members[decision.evicted]
+        if decision.entity is None:
+            continue
+        entity = gold.get(span)
+        if decision.action.kind is ActionKind.LINK:
+            right = entity is not None and _majority(members[decision.entity]) == entity
+        else:
+            right = entity is not None and all(_majority(other) != entity for other in members.values())
+        judged.append((decision, right))
+        members.setdefault(decision.entity, Counter())[entity] += 1
+    return judged
+
+
+def _majority(members: Counter[int | None]) -> int | None:
+    return members.most_common(1)[0][0]
+
+
+def fit_temperature(judged: Sequence[Judged]) -> float:
+    """The temperature under which the judged decisions are most likely."""
+    truth = np.array([right for _, right in judged], dtype=float)
+
+    def surprise(temperature: float) -> float:
+        scores = np.clip([confidence(decision, temperature) for decision, _ in judged], 1e-6, 1 - 1e-6)
+        return float(-(truth * np.log(scores) + (1 - truth) * np.log(1 - scores)).mean())
+
+    return float(min(TEMPERATURES, key=surprise)) if judged else 1.0
+
+
+def reliability(judged: Iterable[Judged], temperature: float) -> Reliability:
+    """The reliability table of judged decisions at a temperature."""
+    pairs = [(confidence(decision, temperature), right) for decision, right in judged]
+    scores, truth = (np.array(column, dtype=float) for column in (zip(*pairs, strict=True) if pairs else ((), ())))
+    bins = np.minimum((scores * BINS).astype(int), BINS - 1)
+    counts = np.bincount(bins, minlength=BINS)
+    filled = np.maximum(counts, 1)
+    return Reliability(
+        counts.tolist(),
+        (np.bincount(bins, scores, BINS) / filled).tolist(),
+        (np.bincount(bins, truth, BINS) / filled).tolist(),
+    )
