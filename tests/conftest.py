@@ -24,3 +24,12 @@ def data_root() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return root
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model directory with a tiny encoder and random weights."""
+    pytest.importorskip("torch")
+    from model import write_tiny_model
+
+    return write_tiny_model(tmp_path_factory.mktemp("models") / "tiny")

@@ -10,6 +10,7 @@ from longcoref.memory.decode import decode
 from longcoref.memory.oracle import oracle_actions
 from longcoref.memory.policies import (
     POLICIES,
+    GivenMentions,
     LearnedMemory,
     MemoryPolicy,
     Options,
@@ -24,6 +25,7 @@ __all__ = [
     "Action",
     "ActionKind",
     "Cells",
+    "GivenMentions",
     "LearnedMemory",
     "MemoryPolicy",
     "Options",

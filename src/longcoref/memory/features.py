@@ -47,10 +47,13 @@ NO_MATCH, SAME_TOKEN, SAME_HEAD, SAME_STRING = range(4)
 
 _BUCKET = np.array([0, 1, 2, 3, 4, 5, 5, 5] + [6] * 8 + [7] * 16 + [8] * 32 + [9], dtype=np.int64)
 
+# Of two sets of gender bits: neither known, only the entity's, only the mention's, some in common, none in common.
+_AGREEMENT = np.array([[(3 + (not a & b)) if a and b else 2 * (a > 0) + (b > 0) for b in range(16)] for a in range(16)])
+
 
 def bucket(values: npt.ArrayLike) -> Integers:
     """The paper's buckets: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more."""
-    codes: Integers = _BUCKET[np.clip(np.asarray(values), 0, 64)]
+    codes: Integers = _BUCKET.take(np.asarray(values, dtype=np.int64), mode="clip")
     return codes
 
 
@@ -133,10 +136,7 @@ def pair_codes(
         if name == "quote":
             return 2 * mention.quoted + entity.last_quoted
         if name == "agreement":
-            both = 3 + ((mention.gender & entity.gender) == 0)
-            return np.where(
-                (mention.gender > 0) & (entity.gender > 0), both, (mention.gender > 0) * 2 + (entity.gender > 0)
-            )
+            return _AGREEMENT[mention.gender, entity.gender]
         pronoun_seen = (entity.pronouns >> mention.pronoun) & 1
         clash = (match == NO_MATCH) & (mention.named > 0) & (entity.named > 0)
         return np.where(mention.pronoun > 0, 4 + pronoun_seen, np.where(clash, 6, match))

@@ -13,7 +13,7 @@ A new behaviour is a new class with `options`; the loops that consult it are not
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from longcoref.errors import UsageError, unknown_name
@@ -35,6 +35,16 @@ class Options:
         offered = [] if self.new is None else [Action(ActionKind.NEW, self.new)]
         offered += [Action(ActionKind.EVICT, cell) for cell in self.evict]
         return offered + [IGNORE] * self.ignore + [INVALID] * self.invalid
+
+    def action(self, number: int) -> Action:
+        """`actions()[number]`, without the others."""
+        if self.new is not None:
+            if number == 0:
+                return Action(ActionKind.NEW, self.new)
+            number -= 1
+        if number < len(self.evict):
+            return Action(ActionKind.EVICT, self.evict[number])
+        return IGNORE if self.ignore and number == len(self.evict) else INVALID
 
 
 class MemoryPolicy(Protocol):
@@ -113,6 +123,27 @@ class RuleMemory:
         if self.capacity is None or len(cells) < self.capacity:
             return Options(new=len(cells), invalid=True)
         return Options(evict=(cells.least_recently_seen(),), ignore=True, invalid=True)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenMentions:
+    """Another policy, for mentions that the caller vouches for: none is ever rejected as invalid."""
+
+    policy: MemoryPolicy
+
+    @property
+    def name(self) -> str:
+        """The name of the policy underneath."""
+        return self.policy.name
+
+    @property
+    def capacity(self) -> int | None:
+        """The capacity of the policy underneath."""
+        return self.policy.capacity
+
+    def options(self, cells: Cells) -> Options:
+        """What the policy underneath offers, without INVALID."""
+        return replace(self.policy.options(cells), invalid=False)
 
 
 POLICIES: dict[str, Callable[[int | None], MemoryPolicy]] = {

@@ -6,8 +6,8 @@ entity's vector, its projections, its facts), and changes only where the mention
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from longcoref.memory.actions import INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
 from longcoref.memory.facts import MentionFacts
 from longcoref.memory.features import (
+    FEATURES,
     LAST_ACTION,
     SCALAR_FEATURES,
     START,
@@ -27,16 +28,22 @@ from longcoref.memory.features import (
     pair_codes,
 )
 from longcoref.memory.policies import MemoryPolicy, Options
-from longcoref.runtime.heads import Floats, Heads, Integers, Layer
+from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.matching import MatchIndex
+
+_CELL_ARRAYS = ("vectors", "link_parts", "fertility_parts", "weights")  # one row per cell
+_MENTIONS_AT_ONCE = 8
+_PAIRS_AT_ONCE = 512
+"""Bounds of what is scored in one product: more costs pairs among the mentions themselves, and memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What was done with a mention, and why.
 
-    `links` are the scores of the cells in use when it came; none scores 0. `options` has the scores of the second step
-    in the order of `Options.actions()`, empty where the mention was linked. Entities are numbered as they are opened.
+    `links` are the scores of the cells in use when it came; none scores 0. Where it was not linked, `offered` are the
+    options of the second step and `options` their scores, in the order of `offered.actions()`. Entities are numbered as
+    they are opened.
     """
 
     action: Action
@@ -44,6 +51,7 @@ class Decision:
     evicted: int | None
     mention_score: float
     links: Floats
+    offered: Options | None
     options: Floats
 
 
@@ -67,6 +75,7 @@ class Clusterer:
         self._weights = np.zeros(rows, dtype=np.float32)
         self._facts = np.zeros((len(EntityArrays.__slots__), rows), dtype=np.int64)
         self._match = MatchIndex()
+        self._own_features = self._features_of_newcomers()
 
     def cluster(
         self, x: Floats, scores: Floats, facts: Sequence[MentionFacts], forced: Iterable[Action] | None = None
@@ -78,76 +87,93 @@ class Clusterer:
         link, fertility = self._heads.link, self._heads.fertility
         projected = x @ link.parts[0] + link.bias
         as_entity = x @ link.parts[1]
-        as_candidate = x @ fertility.parts[0] if fertility else as_entity
+        as_candidate = x @ fertility.parts[0] + fertility.bias if fertility else as_entity
         weights = self._heads.entity_weights(x)
         mentions = mention_arrays(facts, np.arange(self._seen, self._seen + len(x)))
         actions = None if forced is None else iter(forced)
-        for i in range(len(x)):
-            mention, score = mentions[i], float(scores[i])
-            links, codes = self._link_scores(x[i], projected[i], score, mention, facts[i])
-            action = _best_link(links) if actions is None else next(actions)
-            second = links[:0]
-            if action is None or action.kind is not ActionKind.LINK:
-                options = self._policy.options(self.cells)
-                second = self._option_scores(options, codes, as_candidate[i], score)
-                action = action or self._best_option(options, second, score)
-            evicted = self.cells.apply(action, self._seen)
-            if action.cell is not None:
-                self._update(action, (x[i], as_entity[i], as_candidate[i]), float(weights[i]), mention, facts[i])
-            self._last_action = LAST_ACTION[action.kind]
-            self._seen += 1
-            entity = None if action.cell is None else self.cells.entities[action.cell]
-            yield Decision(action, entity, evicted, score, links, second)
+        start = 0
+        while start < len(x):
+            size = min(len(x) - start, _MENTIONS_AT_ONCE, max(1, _PAIRS_AT_ONCE // max(1, len(self.cells))))
+            part = slice(start, start + size)
+            meetings = _Meetings(
+                x[part],
+                projected[part],
+                as_entity[part],
+                self._vectors[: len(self.cells)],
+                self._link_parts[: len(self.cells)],
+                link.parts[2],
+            )
+            for row, i in enumerate(range(start, start + size)):
+                mention, score = mentions[i], float(scores[i])
+                features = self._pair_features(mention, facts[i])
+                links = self._link_scores(meetings.of(row, len(self.cells)), features) + score
+                action = _best_link(links) if actions is None else next(actions)
+                second, options = links[:0], None
+                if action is None or action.kind is not ActionKind.LINK:
+                    options = self._policy.options(self.cells)
+                    second = self._option_scores(options, features, as_candidate[i], score)
+                    action = action or self._best_option(options, second, score)
+                evicted, entity = self.cells.apply(action, self._seen), None
+                if action.cell is not None:
+                    entity = self.cells.entities[action.cell]
+                    values = (x[i], as_entity[i], as_candidate[i])
+                    share = self._update(action, values, float(weights[i]), mention, facts[i])
+                    meetings.change(action.cell, row, share)
+                self._last_action = LAST_ACTION[action.kind]
+                self._seen += 1
+                yield Decision(action, entity, evicted, score, links, options, second)
+            start += size
 
-    def _link_scores(
-        self, x: Floats, projected: Floats, score: float, mention: MentionArrays, facts: MentionFacts
-    ) -> tuple[Floats, Integers]:
-        count = len(self.cells)
-        entities = EntityArrays(*self._facts[:, :count])
+    def _pair_features(self, mention: MentionArrays, facts: MentionFacts) -> Floats:
+        """A row for each cell in use, with a 1 for the value of each feature: (cells, rows of all feature tables)."""
+        count, heads = len(self.cells), self._heads
         codes = pair_codes(
-            self._heads.config.features,
+            heads.config.features,
             mention,
-            entities,
+            EntityArrays(*self._facts[:, :count]),
             match=self._match.levels(facts, count),
             last_action=self._last_action,
             genre=self._genre,
         )
-        link = self._heads.link
-        hidden = (self._vectors[:count] * x) @ link.parts[2]
-        hidden += projected
-        hidden += self._link_parts[:count]
-        for column, table in enumerate(self._heads.link_tables):
-            hidden += table[codes[:, column]]
-        return link.finish(hidden) + score, codes
+        rows = len(heads.link_table)
+        features = np.zeros(count * rows, dtype=np.float32)
+        features[codes + heads.table_offsets + np.arange(0, count * rows, rows)[:, None]] = 1
+        return features.reshape(count, rows)
 
-    def _option_scores(self, options: Options, codes: Integers, as_candidate: Floats, score: float) -> Floats:
+    def _link_scores(self, hidden: Floats, features: Floats) -> Floats:
+        """f_c of a mention with every cell in use, without s_m."""
+        hidden += features @ self._heads.link_table
+        return self._heads.link.finish(hidden)
+
+    def _option_scores(self, options: Options, features: Floats, as_candidate: Floats, score: float) -> Floats:
         """NEW scores 0, EVICT −f_r(e), IGNORE −f_r(x), INVALID −s_m: in the order of `Options.actions()`."""
         scores: list[float] = [] if options.new is None else [0.0]
         fertility = self._heads.fertility
-        if options.evict and fertility:
-            cells = np.array(options.evict)
-            hidden = self._fertility_parts[cells] + fertility.bias
-            for column, table in enumerate(self._heads.fertility_tables):
-                hidden += table[codes[cells, column]]
-            scores += list(-fertility.finish(hidden))
-        if options.ignore and fertility:
-            scores.append(-self._own_fertility(fertility, as_candidate + fertility.bias))
+        if fertility and options.evict:
+            cells = slice(len(features)) if len(options.evict) == len(features) else list(options.evict)
+            hidden = features[cells] @ self._heads.fertility_table
+            hidden += self._fertility_parts[: len(features)][cells]
+            scores += (-fertility.finish(hidden)).tolist()
+        if fertility and options.ignore:
+            scores.append(-float(fertility.finish(as_candidate + self._own_features[self._last_action])))
         if options.invalid:
             scores.append(-score)
         return np.array(scores, dtype=np.float32)
 
-    def _own_fertility(self, fertility: Layer, hidden: Floats) -> float:
-        for name, table in zip(self._heads.config.features, self._heads.fertility_tables, strict=True):
-            row = 0 if name not in SCALAR_FEATURES else self._last_action if name == "last_action" else self._genre
-            hidden += table[row]
-        return float(fertility.finish(hidden))
+    def _features_of_newcomers(self) -> Floats:
+        """What features add to f_r of a mention that is no entity yet, for each last action: (actions, hidden)."""
+        codes = np.zeros((FEATURES["last_action"], len(self._heads.table_offsets)), dtype=np.int64)
+        for column, name in enumerate(self._heads.config.features):
+            if name in SCALAR_FEATURES:
+                codes[:, column] = np.arange(len(codes)) if name == "last_action" else self._genre
+        table = self._heads.fertility_table
+        return np.asarray(table[codes + self._heads.table_offsets].sum(1)) if len(table) else table
 
     def _best_option(self, options: Options, second: Floats, score: float) -> Action:
-        offered = options.actions()
-        if self._heads.config.options == "staged" and options.ignore:
+        if self._heads.config.options == "staged" and options.ignore and options.invalid:
             # First whether the mention is valid at all, as with room left; then who goes.
-            return INVALID if score <= 0 else offered[int(second[:-1].argmax())]
-        return offered[int(second.argmax())]
+            return INVALID if score <= 0 else options.action(int(second[:-1].argmax()))
+        return options.action(int(second.argmax()))
 
     def _update(
         self,
@@ -156,41 +182,107 @@ class Clusterer:
         weight: float,
         mention: MentionArrays,
         facts: MentionFacts,
-    ) -> None:
-        """Adds a mention to the entity in a cell: its vector and two projections, its weight and its facts."""
+    ) -> float:
+        """Adds a mention to the entity in a cell: its vector, two projections, facts. Gives its share of the mean."""
         cell = action.cell
         assert cell is not None
         if cell == len(self._vectors):
             self._grow()
         linked = action.kind is ActionKind.LINK
-        self._weights[cell] = weight + (self._weights[cell] if linked else 0)
-        share = weight / self._weights[cell]
+        total = weight + float(self._weights[cell]) if linked else weight
+        self._weights[cell] = total
+        share = weight / total
         # Projections are linear, so their running means are the projections of the running mean.
         for kept, value in zip((self._vectors, self._link_parts, self._fertility_parts), values, strict=True):
-            kept[cell] += (value - kept[cell]) * share
-        known = EntityArrays(*self._facts[:, cell] * linked)
+            _mix(kept[cell], value, share)
+        known = self._facts[:, cell].tolist() if linked else [0] * len(self._facts)
+        pronoun = int(mention.pronoun)
         self._facts[:, cell] = (
             self.cells.counts[cell],
             mention.index,
             mention.sentence,
             mention.quoted,
-            known.pronouns | (mention.pronoun > 0) << mention.pronoun,
-            known.gender | mention.gender,
-            known.named | mention.named,
+            known[4] | (pronoun > 0) << pronoun,
+            known[5] | int(mention.gender),
+            known[6] | int(mention.named),
         )
         if action.kind is ActionKind.EVICT:
             self._match.forget(cell)
         self._match.add(cell, facts)
+        return share
 
     def _grow(self) -> None:
-        for name in ("_vectors", "_link_parts", "_fertility_parts", "_weights"):
-            array: npt.NDArray[Any] = getattr(self, name)
-            setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
+        for name in _CELL_ARRAYS:
+            array: npt.NDArray[Any] = getattr(self, f"_{name}")
+            setattr(self, f"_{name}", np.concatenate([array, np.zeros_like(array)]))
         self._facts = np.concatenate([self._facts, np.zeros_like(self._facts)], axis=1)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """What is kept between calls: JSON values, and arrays by name."""
+        count = len(self.cells)
+        arrays = {f"memory.{name}": getattr(self, f"_{name}")[:count] for name in _CELL_ARRAYS}
+        facts = {"cells": asdict(self.cells), "seen": self._seen, "last_action": self._last_action}
+        return {**facts, "match": self._match.entries()}, {**arrays, "memory.facts": self._facts[:, :count]}
+
+    def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Goes back to where `state` was called."""
+        self.cells = Cells(**facts["cells"])
+        self._seen, self._last_action = facts["seen"], facts["last_action"]
+        count = len(self.cells)
+        while len(self._vectors) < count:
+            self._grow()
+        for name in _CELL_ARRAYS:
+            getattr(self, f"_{name}")[:count] = arrays[f"memory.{name}"]
+        self._facts[:, :count] = arrays["memory.facts"]
+        self._match = MatchIndex(facts["match"])
+
+
+class _Meetings:
+    """What goes into the hidden layer of f_c, features aside, when some mentions meet the cells.
+
+    All products W(x⊙e) are one large matrix product, made before the first of the mentions is decided. That is possible
+    because the layer is linear in e and e is a running mean: where a mention joins a cell, what the later mentions get
+    from that cell moves by the same share towards what they get from that mention.
+    """
+
+    def __init__(
+        self, x: Floats, projected: Floats, as_entity: Floats, vectors: Floats, link_parts: Floats, matrix: Floats
+    ) -> None:
+        (size, width), count, hidden = x.shape, len(vectors), matrix.shape[1]
+        later, earlier = np.tril_indices(size, -1)
+        pairs = np.empty((size * count + len(later), width), dtype=x.dtype)
+        np.multiply(x[:, None], vectors, out=pairs[: size * count].reshape(size, count, width))
+        np.multiply(x[later], x[earlier], out=pairs[size * count :])
+        products = pairs @ matrix
+        # Room for the cells that these mentions may open.
+        self._cells = np.empty((size, count + size, hidden), dtype=x.dtype)
+        met = self._cells[:, :count]
+        np.add(products[: size * count].reshape(size, count, hidden), link_parts, out=met)
+        met += projected[:, None]
+        self._mentions = np.empty((size, size, hidden), dtype=x.dtype)
+        self._mentions[earlier, later] = products[size * count :] + as_entity[earlier] + projected[later]
+
+    def of(self, row: int, count: int) -> Floats:
+        """The sums of one mention with the first `count` cells; may be overwritten."""
+        return self._cells[row, :count]
+
+    def change(self, cell: int, row: int, share: float) -> None:
+        """Mention `row` is now that share of the entity in a cell."""
+        _mix(self._cells[row + 1 :, cell], self._mentions[row, row + 1 :], share)
+
+
+def _mix(kept: Floats, value: Floats, share: float) -> None:
+    """Moves `kept` towards a value by a share of the way."""
+    if share == 1:
+        kept[...] = value
+    else:
+        kept += (value - kept) * np.float32(share)
 
 
 def _best_link(links: Floats) -> Action | None:
     """The link with the highest score, if it beats none, which scores 0."""
-    if len(links) and links.max() > 0:
-        return Action(ActionKind.LINK, int(links.argmax()))
+    if len(links):
+        best = int(links.argmax())
+        if links[best] > 0:
+            return Action(ActionKind.LINK, best)
     return None

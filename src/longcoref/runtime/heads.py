@@ -56,9 +56,10 @@ class Heads:
         self._width_part = self._widths @ self._mention.parts[2]
         s, rows = self.span_width, feature_rows(config.features, len(config.genres))
         self.link = self._layer("link", s, s, s, *[size] * len(rows))
-        self.link_tables = self._tables(self.link.parts[3:])
+        self.link_table = self._table(self.link.parts[3:])
         self.fertility = self._layer("fertility", s, *[size] * len(rows)) if config.fertility else None
-        self.fertility_tables = self._tables(self.fertility.parts[1:]) if self.fertility else ()
+        self.fertility_table = self._table(self.fertility.parts[1:] if self.fertility else ())
+        self.table_offsets: Integers = np.cumsum([0, *rows[:-1]])[: len(rows)]
 
     def _layer(self, name: str, *sizes: int) -> Layer:
         weight = self._weights[f"{name}.hidden.weight"].T
@@ -67,8 +68,10 @@ class Heads:
         bias, output_bias = self._weights[f"{name}.hidden.bias"], float(self._weights[f"{name}.output.bias"][0])
         return Layer(parts, bias, output, output_bias)
 
-    def _tables(self, parts: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        return tuple(self._weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts))
+    def _table(self, parts: tuple[Floats, ...]) -> Floats:
+        """What each value of each feature adds to the hidden layer; feature i begins at row `table_offsets[i]`."""
+        tables = [self._weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts)]
+        return np.concatenate([np.zeros((0, self.config.hidden), self._attention.dtype), *tables])
 
     def mention_scores(self, vectors: Floats, candidates: Candidates) -> Floats:
         """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate."""

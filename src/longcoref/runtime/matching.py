@@ -6,7 +6,7 @@ An inverted index: a mention is looked up by its own few strings, so the work do
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,15 @@ def _keys(facts: MentionFacts) -> Iterator[tuple[int, str]]:
 class MatchIndex:
     """The strings of all entities in memory, by cell."""
 
-    def __init__(self) -> None:
+    def __init__(self, entries: Iterable[tuple[int, int, str]] = ()) -> None:
         self._cells: defaultdict[tuple[int, str], set[int]] = defaultdict(set)
         self._keys: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
+        for cell, level, string in entries:
+            self._add(cell, (level, string))
+
+    def entries(self) -> list[tuple[int, int, str]]:
+        """Cell, level and string of all that is known: what `MatchIndex` takes."""
+        return [(cell, *key) for cell, keys in self._keys.items() for key in keys]
 
     def levels(self, facts: MentionFacts, count: int) -> npt.NDArray[np.int64]:
         """The best level of match of a mention with each of the first `count` cells."""
@@ -43,8 +49,11 @@ class MatchIndex:
     def add(self, cell: int, facts: MentionFacts) -> None:
         """The entity in `cell` was mentioned so."""
         for key in _keys(facts):
-            self._cells[key].add(cell)
-            self._keys[cell].add(key)
+            self._add(cell, key)
+
+    def _add(self, cell: int, key: tuple[int, str]) -> None:
+        self._cells[key].add(cell)
+        self._keys[cell].add(key)
 
     def forget(self, cell: int) -> None:
         """The entity in `cell` was evicted."""

@@ -92,6 +92,7 @@ class Tokenizer:
         ids = self._known.get(word)
         if ids is None:
             text = _ESCAPED.get(word, word)[:_MAX_WORD_CHARACTERS]
+            text = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair is no character
             encoded = self._tokenizer.encode(text, add_special_tokens=False).ids
             ids = tuple(encoded[:MAX_WORD_PIECES]) or (self._unknown,)
             if len(self._known) >= _MAX_CACHED_WORDS:

@@ -55,6 +55,11 @@ class WindowSplitter:
         self._word_ends: list[int] = []
         self._sentence_ends: list[int] = []
 
+    @property
+    def start(self) -> int:
+        """The first piece that windows to come will read."""
+        return self._start
+
     def feed(self, lengths: Iterable[int], *, ends_sentence: bool = True) -> list[Window]:
         """Takes the next words, given as numbers of pieces, and gives the windows that they complete.
 

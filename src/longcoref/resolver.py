@@ -1,0 +1,185 @@
+"""The door to everything: a model and a memory, ready for texts.
+
+resolver = longcoref.load()
+for cluster in resolver("Mr. Hale sold the mill. He had never liked it."):
+    print(cluster.name, [mention.text for mention in cluster])
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from longcoref.document import Document, document_of_words
+from longcoref.errors import UsageError
+from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
+from longcoref.result import Gathering, Result, ResultMention, with_clusters
+from longcoref.runtime.model import open_model
+from longcoref.runtime.reading import Model, Reader, sentences_of
+from longcoref.runtime.state import load_state, save_state
+from longcoref.runtime.stream import Step, Stepper, TextStream
+from longcoref.spans import WordSpan
+from longcoref.text import tokenize
+
+
+def load(
+    model: str | Path | None = None, *, memory: str = "learned", cells: int | None = 20, threads: int | None = None
+) -> Resolver:
+    """Opens a model: a directory, the name of a shipped one, or None for the default.
+
+    `memory` is learned, rule, unbounded or track-all; `cells` is how many entities it holds at once, None for any
+    number (the last two always hold all). `threads` is how many windows are encoded at once; None takes all processors.
+    """
+    return Resolver(open_model(model, threads=threads), memory_policy(memory, cells), source=model)
+
+
+class Resolver:
+    """Finds who is who in texts. Opened once with `load`, it serves any number of them.
+
+    Call it with a whole text; or `feed` it one text piece by piece and `finish`; or give it many with `pipe`.
+    """
+
+    def __init__(self, model: Model, policy: MemoryPolicy, *, source: str | Path | None = None) -> None:
+        self.model, self.policy = model, policy
+        self._source = source
+        self._stream: TextStream | None = None
+        self._gathering = Gathering()
+
+    def __call__(self, text: str, *, id: str = "") -> Result:
+        """The clusters of a text."""
+        if not isinstance(text, str):
+            raise UsageError(f"a text must be a string, got {type(text).__name__}")
+        return self.document(tokenize(text, id=id))
+
+    def words(
+        self,
+        sentences: Iterable[Sequence[str]],
+        *,
+        mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None,
+        id: str = "",
+    ) -> Result:
+        """The clusters of a text that is already cut into sentences and words.
+
+        `mentions`, if given, are the spans to cluster, by number of sentence and in words of that sentence: nothing
+        else is proposed and none of them is rejected. Offsets count characters of the words joined by spaces, sentences
+        by line ends.
+        """
+        return self.document(document_of_words(id, sentences), mentions=mentions)
+
+    def document(
+        self, document: Document, *, mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None
+    ) -> Result:
+        """The clusters of a document with the words and sentences that it has; `mentions` as for `words`."""
+        gathering = Gathering()
+        for step in self.steps(document, mentions=mentions):
+            gathering.add(step)
+        result = self._result(gathering, id=document.id)
+        return replace(result, document=with_clusters(document, result.clusters))
+
+    def steps(
+        self, document: Document, *, mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None
+    ) -> Iterator[Step]:
+        """Every decision on a document, in text order: those on rejected mentions too."""
+        given = None if mentions is None else {n: [WordSpan(*span) for span in m] for n, m in mentions.items()}
+        outside = [number for number in given or () if not 0 <= number < len(document.sentences)]
+        if outside:
+            raise UsageError(f"mentions in sentence {outside[0]}, but there are {len(document.sentences)} sentences")
+        policy = self.policy if given is None else GivenMentions(self.policy)
+        stepper = Stepper(self.model)
+        reader = Reader(self.model, policy, genre=document.genre)
+        for block in reader.read(sentences_of(document), last=True, given=given):
+            yield from stepper.steps(block, document.text)
+
+    def stream(self) -> TextStream:
+        """A reading of its own that keeps no result: for texts whose result must not stay in memory."""
+        return TextStream(self.model, self.policy)
+
+    def feed(self, text: str) -> list[tuple[ResultMention, int]]:
+        """Takes the next piece of a text; gives the mentions that are certain now, with the ids of their clusters.
+
+        `so_far` has the clusters they make up.
+        """
+        if self._stream is None:
+            self._stream = self.stream()
+        return self._gather(self._stream.feed(text))
+
+    def so_far(self) -> Result:
+        """The clusters of the text that is being fed, as far as it was decided."""
+        return self._result(self._gathering)
+
+    def finish(self) -> Result:
+        """The clusters of the text that was fed; the next piece begins a new one."""
+        self._gather((self._stream or self.stream()).finish())
+        result = self.so_far()
+        self._stream, self._gathering = None, Gathering()
+        return result
+
+    def save_state(self, path: str | Path) -> None:
+        """Writes the text that is being fed, as far as it was read, to a file, for `load_state` to go on from."""
+        save_state(path, self._stream or self.stream(), self.model, self.policy, self._gathering.state())
+
+    def load_state(self, path: str | Path) -> None:
+        """Goes on from a saved state; it must be of the same model and memory."""
+        self._stream, state = load_state(path, self.model, self.policy)
+        self._gathering = Gathering()
+        self._gathering.restore(state)
+
+    def pipe(self, texts: Iterable[str], *, batch_size: int = 8, processes: int = 1) -> Iterator[Result | Exception]:
+        """The results of many texts, in their order; where one fails, its error is its result.
+
+        With several `processes`, each opens the model and takes `batch_size` texts at a time.
+        """
+        if batch_size < 1 or processes < 1:
+            raise UsageError(f"batch_size and processes must be at least 1, got {batch_size} and {processes}")
+        if processes == 1:
+            yield from map(self._outcome, texts)
+            return
+        remaining = iter(texts)
+        waiting: deque[Future[list[Result | Exception]]] = deque()
+        with ProcessPoolExecutor(
+            processes,
+            mp_context=multiprocessing.get_context("spawn"),  # a forked child would share the encoder's threads
+            initializer=_open_in_worker,
+            initargs=(self._source, self.policy),
+        ) as pool:
+            while True:
+                # A little ahead, so that no process waits, but not the whole of an endless input.
+                while len(waiting) < 2 * processes and (batch := list(islice(remaining, batch_size))):
+                    waiting.append(pool.submit(_outcomes_in_worker, batch))
+                if not waiting:
+                    return
+                yield from waiting.popleft().result()
+
+    def _outcome(self, text: str) -> Result | Exception:
+        try:
+            return self(text)
+        except Exception as error:  # whatever it is, it must not take the other texts with it
+            return error
+
+    def _gather(self, steps: Iterable[Step]) -> list[tuple[ResultMention, int]]:
+        found = []
+        for step in steps:
+            mention = self._gathering.add(step)
+            if mention is not None and step.decision.entity is not None:
+                found.append((mention, step.decision.entity))
+        return found
+
+    def _result(self, gathering: Gathering, *, id: str = "") -> Result:
+        return Result(gathering.clusters(), self.model.name, self.policy.name, self.policy.capacity, id)
+
+
+_worker: Resolver
+
+
+def _open_in_worker(source: str | Path | None, policy: MemoryPolicy) -> None:
+    global _worker
+    _worker = Resolver(open_model(source, threads=1), policy, source=source)
+
+
+def _outcomes_in_worker(texts: list[str]) -> list[Result | Exception]:
+    return [_worker._outcome(text) for text in texts]

@@ -1,0 +1,190 @@
+"""The model directory: what is in it, how it is written, and how it is opened without torch.
+
+    model.toml          schema, name, the whole configuration, hashes of the files below, and facts about the model
+    tokenizer.json      words to pieces
+    encoder.onnx        pieces to vectors
+    heads.safetensors   everything above the encoder
+    CARD.md             the same for people
+
+The hashes tie the files together: one that is cut, or comes from another model, is named before it does harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from longcoref.config import Config, config_from, config_table, dump_toml
+from longcoref.errors import ConfigError, InputError, ModelError
+from longcoref.runtime.encoder import OnnxEncoder
+from longcoref.runtime.heads import Floats, Heads
+from longcoref.runtime.pieces import Tokenizer
+from longcoref.runtime.reading import Model
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SCHEMA = "longcoref-model/1"
+DEFAULT = "default"
+SHIPPED = Path(__file__).parent.parent / "models"
+"""The folder of the models that come with the package."""
+
+_FILES = {"tokenizer": "tokenizer.json", "encoder": "encoder.onnx", "heads": "heads.safetensors"}
+_NO_MODEL = (
+    "this package comes without a model: train one (longcoref train), export it (longcoref export RUN DIR), "
+    "and give its directory as the model"
+)
+_SECTIONS = tuple(item.name for item in fields(Config))
+
+
+def open_model(model: str | Path | None = None, *, threads: int | None = None) -> Model:
+    """Opens a model directory, or a shipped model by its name; None is the default one.
+
+    `threads` is how many windows are encoded at once; None takes all processors.
+    """
+    folder = find_model(model)
+    table = read_facts(folder)
+    where = str(folder / "model.toml")
+    try:
+        config = config_from({key: table[key] for key in _SECTIONS if key in table}, where)
+    except ConfigError as error:
+        raise ModelError(str(error)) from error
+    hashes = table.get("files")
+    if not isinstance(hashes, Mapping) or set(hashes) != set(_FILES):
+        raise ModelError(f"{where}: [files] must have the hashes of {', '.join(_FILES)}")
+    for key, name in _FILES.items():
+        _check(folder / name, str(hashes[key]))
+    tokenizer = Tokenizer.open(folder / "tokenizer.json")
+    encoder = OnnxEncoder(folder / "encoder.onnx", threads=threads)
+    if config.encoder.window > encoder.max_pieces:
+        raise ModelError(
+            f"{where}: windows of {config.encoder.window} pieces, but the encoder reads {encoder.max_pieces}"
+        )
+    try:
+        weights = load_file(folder / "heads.safetensors")
+    except SafetensorError as error:
+        raise ModelError(f"{folder / 'heads.safetensors'}: is not a safetensors file ({error})") from error
+    heads = Heads(
+        {name: value.astype(np.float32, copy=False) for name, value in weights.items()}, config.model, encoder.width
+    )
+    facts = {key: value for key, value in table.items() if key not in _SECTIONS}
+    depends = [config_table(config.encoder), config_table(config.model), config_table(config.proposals), dict(hashes)]
+    fingerprint = hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
+    return Model(config, tokenizer, encoder, heads, str(table.get("name", folder.name)), fingerprint, facts)
+
+
+def shipped_models() -> list[str]:
+    """The names of the models that come with the package."""
+    return sorted(file.parent.name for file in SHIPPED.glob("*/model.toml"))
+
+
+def find_model(model: str | Path | None) -> Path:
+    """The directory of a model: a path, or the name of a shipped one."""
+    if model is not None and Path(model).is_dir():
+        return Path(model)
+    name = DEFAULT if model is None else str(model)
+    shipped = shipped_models()
+    if name in shipped:
+        return SHIPPED / name
+    known = f"the models that come with this package are: {', '.join(shipped)}" if shipped else _NO_MODEL
+    raise ModelError(f"no model {name!r}: neither a directory nor the name of a shipped model; {known}")
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """The tables of a directory's model.toml."""
+    path = folder / "model.toml"
+    try:
+        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(
+            f"{path}: cannot be read ({error.strerror}); a model directory holds model.toml, "
+            f"{', '.join(_FILES.values())}"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: is not valid TOML: {error}") from error
+    if table.get("schema") != SCHEMA:
+        raise ModelError(f"{path}: expected schema {SCHEMA!r}, got {table.get('schema')!r}")
+    return table
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while part := stream.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _check(path: Path, expected: str) -> None:
+    try:
+        found = _hash(path)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror}); the model directory is incomplete") from error
+    if found != expected:
+        raise ModelError(
+            f"{path}: is cut or belongs to another model: its SHA-256 is {found[:12]}…, model.toml says "
+            f"{expected[:12]}…; copy the whole directory again"
+        )
+
+
+def write_model(
+    folder: str | Path,
+    *,
+    config: Config,
+    tokenizer_definition: str,
+    encoder_onnx_path: str | Path,
+    heads: Mapping[str, Floats],
+    facts: Mapping[str, Any],
+    name: str | None = None,
+    card: str | None = None,
+    half: bool = False,
+) -> None:
+    """Writes a model directory, which appears whole or not at all; one that is already there is replaced.
+
+    `facts` are tables of model.toml beside the configuration: labels, training, scores, calibration (its `temperature`
+    is what scores are divided by). `half` stores the heads in float16.
+    """
+    target = Path(folder)
+    if target.exists() and not (target / "model.toml").is_file() and (not target.is_dir() or any(target.iterdir())):
+        raise InputError("is there already and is no model directory; give another name", target)
+    taken = sorted(set(facts) & {*_SECTIONS, "files", "schema", "name"})
+    if taken:
+        raise ModelError(f"facts may not be called {', '.join(taken)}: model.toml has these itself")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as scratch:
+        new = Path(scratch) / "new"
+        new.mkdir()
+        (new / "tokenizer.json").write_text(tokenizer_definition, encoding="utf-8", newline="\n")
+        shutil.copyfile(encoder_onnx_path, new / "encoder.onnx")
+        kind = np.float16 if half else np.float32
+        save_file({key: np.ascontiguousarray(value, dtype=kind) for key, value in heads.items()}, new / _FILES["heads"])
+        table = {"schema": SCHEMA, "name": name or target.name, **config_table(config)}
+        table |= {"files": {key: _hash(new / file) for key, file in _FILES.items()}, **facts}
+        (new / "model.toml").write_text(dump_toml(table), encoding="utf-8", newline="\n")
+        (new / "CARD.md").write_text(card or _card(table), encoding="utf-8", newline="\n")
+        if target.exists():
+            target.rename(Path(scratch) / "old")
+        new.rename(target)
+
+
+def _card(table: Mapping[str, Any]) -> str:
+    """What model.toml says of training and scores, for people."""
+    lines = [f"# {table['name']}", "", "A model of longcoref: who is who in English text. `model.toml` has everything."]
+    for section in ("training", "scores", "calibration"):
+        if section in table:
+            lines += ["", f"## {section.capitalize()}", ""]
+            lines += [f"- {key.replace('_', ' ')}: {value}" for key, value in table[section].items()]
+    return "\n".join(lines) + "\n"

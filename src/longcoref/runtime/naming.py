@@ -1,0 +1,60 @@
+"""What an entity is called: its most informative mention, found without keeping the mentions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+KINDS = ("PROP", "NOM", "PRON")
+"""How a mention refers, the most informative first: by a name, a noun, a pronoun."""
+
+_MAX_STRINGS = 64  # kept per entity; the ones that come first are the ones that introduce it
+_MAX_WORDS = 6
+_MAX_CHARACTERS = 60
+_COMMON = 0.05  # a name must be this frequent, compared with the most frequent one
+_POSSESSIVES = ("'s", "’s", "'", "’")
+
+
+@dataclass(slots=True)
+class NameChooser:
+    """Counts the wordings of an entity's mentions, those of the best kind so far, and picks one."""
+
+    rank: int = len(KINDS)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, text: str, kind: str) -> None:
+        """Takes the next mention's text; `kind` is one of `KINDS`."""
+        rank = KINDS.index(kind)
+        if rank > self.rank:
+            return
+        if rank < self.rank:
+            self.rank = rank
+            self.counts.clear()
+        name = " ".join(text.split())
+        for ending in _POSSESSIVES:
+            if name.endswith(ending) and rank < KINDS.index("PRON"):
+                name = name.removesuffix(ending).rstrip()
+                break
+        if name and (name in self.counts or len(self.counts) < _MAX_STRINGS):
+            self.counts[name] += 1
+
+    def best(self) -> str:
+        """The name that says most: one that covers the other wordings, is frequent, and is no longer than needed."""
+        if not self.counts:
+            return ""
+        words = {name: frozenset(name.lower().split()) for name in self.counts}
+        short = [name for name in self.counts if len(name.split()) <= _MAX_WORDS and "and" not in words[name]]
+        least = max(2.0, _COMMON * max(self.counts.values()))
+        common = [name for name in short if self.counts[name] >= least] or short or list(self.counts)
+
+        def merit(name: str) -> tuple[int, int, int]:
+            covered = sum(count for other, count in self.counts.items() if words[other] <= words[name])
+            return covered, self.counts[name], -len(name)
+
+        return _cut(max(common, key=merit))
+
+
+def _cut(name: str) -> str:
+    if len(name) <= _MAX_CHARACTERS:
+        return name
+    return name[: _MAX_CHARACTERS - 1].rsplit(" ", 1)[0] + "…"
