@@ -211,7 +211,7 @@ def _value(hint: Any, value: object, where: str, name: str) -> object:
         return tuple(_value(arguments[0], item, where, name) for item in value)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
+    if origin is None and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
         return value
     expected = "a list" if origin is tuple else hint.__name__
     raise ConfigError(f"{where}: {name}: expected {expected}, got {value!r}")
