@@ -122,6 +122,10 @@ class TrainConfig:
     """Share of the invalid mentions that are trained on, drawn anew at each visit."""
     max_windows: int = 0
     """Longest stretch of a document trained on at once, in windows; 0 is the whole document."""
+    rename: float = 0.0
+    """Share of visits in which the people of a document get other names."""
+    piece_dropout: float = 0.0
+    """Share of the pieces that are made unknown, drawn anew at each visit."""
     mention_weight: float = 1.0
     """Weight of the mention loss while clustering is trained; the paper has 0."""
     label_weight: float = 0.1

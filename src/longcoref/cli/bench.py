@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,13 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
+
+from longcoref.analysis.plots import draw_lines
+from longcoref.benchmark import bench_cells, bench_growth, bench_load, bench_speed, join_texts
+from longcoref.errors import UsageError
+from longcoref.resolver import load
+from longcoref.runtime.model import open_model
+from longcoref.runtime.reading import WindowEncoder
 
 app = typer.Typer(help="Measure speed and memory, as ratios in one run.", no_args_is_help=True)
 
@@ -44,16 +52,130 @@ def training(
     model, _ = load_run(run)
     chosen = read_part(model.config.data, "dev")[:documents]
     found = bench_training(model, chosen, memory_policy(memory, cells), repeat=repeat, threads=threads)
-    show(found.as_json(), as_json=as_json)
+    _show([found.as_json()], as_json=as_json)
 
 
-def show(facts: dict[str, Any], *, as_json: bool) -> None:
-    """Prints measurements for programs or for people."""
+Texts = Annotated[Path, typer.Option(help="Folder of .txt files to read from.", show_default=False)]
+Words = Annotated[int, typer.Option(help="How many words of them.")]
+ModelOption = Annotated[str | None, typer.Option(help="Model directory or name; the shipped one if not given.")]
+Repeat = Annotated[int, typer.Option(help="Each time is the fastest of so many.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def speed(
+    texts: Texts,
+    words: Words = 10_000,
+    model: ModelOption = None,
+    cells: Annotated[int, typer.Option(help="Capacity of the memory.")] = 20,
+    threads: Annotated[int | None, typer.Option(help="Windows encoded at once; all processors if not given.")] = None,
+    run: Annotated[Path | None, typer.Option(help="Training run whose encoder is timed in torch float32 too.")] = None,
+    repeat: Repeat = 3,
+    as_json: Json = False,
+) -> None:
+    """Compare reading end to end with the encoder alone on the same windows.
+
+    Examples:
+      longcoref bench speed --texts novels --words 10000
+      longcoref bench speed --texts novels --run runs/litbank-small --threads 1
+
+    """
+    resolver = load(model, cells=cells, threads=threads)
+    others: dict[str, WindowEncoder] = {}
+    if run is not None:
+        from longcoref.training.runs import torch_encoder
+
+        others["torch"] = torch_encoder(run, threads=threads)
+    _show([bench_speed(resolver, join_texts(texts, words), repeat=repeat, others=others)], as_json=as_json)
+
+
+@app.command()
+def cells(
+    texts: Texts,
+    words: Words = 10_000,
+    model: ModelOption = None,
+    capacities: Annotated[str, typer.Option(help="Capacities to time; 0 is unbounded.")] = "5,10,20,50,100,0",
+    repeat: Repeat = 3,
+    as_json: Json = False,
+) -> None:
+    """Time clustering alone, per mention, for memories of several capacities.
+
+    Examples:
+      longcoref bench cells --texts novels --words 10000
+
+    """
+    found = bench_cells(open_model(model), join_texts(texts, words), _numbers(capacities), repeat=repeat)
+    _show(found, as_json=as_json)
+
+
+@app.command()
+def growth(
+    texts: Texts,
+    lengths: Annotated[str, typer.Option(help="Lengths in words, for a bounded memory.")] = "10000,50000,100000,500000",
+    unbounded: Annotated[str, typer.Option(help="Lengths in words, for an unbounded memory.")] = "10000,20000,50000",
+    cells: Annotated[int, typer.Option(help="Capacity of the bounded memory.")] = 20,
+    model: ModelOption = None,
+    plots: Annotated[Path | None, typer.Option(help="Draw the curves of time and memory into this folder.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how time and peak memory grow with the text: each length is a process of its own.
+
+    Examples:
+      longcoref bench growth --texts novels --plots out
+
+    """
+    rows = bench_growth(texts, _numbers(lengths), model=model, memory="learned", cells=cells)
+    rows += bench_growth(texts, _numbers(unbounded), model=model, memory="unbounded", cells=None)
+    if plots is not None:
+        for name, label in (("seconds", "seconds"), ("peak_megabytes", "peak resident memory, MB")):
+            series = {
+                f"{memory} memory": (
+                    [row["words"] for row in rows if row["memory"] == memory],
+                    [row[name] for row in rows if row["memory"] == memory],
+                )
+                for memory in ("learned", "unbounded")
+            }
+            title = f"{label.capitalize()} by length of the text"
+            draw_lines(series, plots / f"growth_{name}", title=title, horizontal="words", vertical=label, marked=True)
+    _show(rows, as_json=as_json)
+
+
+@app.command("load")
+def load_time(model: ModelOption = None, repeat: Repeat = 3, as_json: Json = False) -> None:
+    """Time a fresh process from the import to the first result.
+
+    Examples:
+      longcoref bench load
+
+    """
+    _show([bench_load(model, repeat=repeat)], as_json=as_json)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(number) for number in text.split(",") if number.strip()]
+    except ValueError as error:
+        raise UsageError(f"expected whole numbers with commas between them, got {text!r}") from error
+
+
+def _show(rows: Sequence[dict[str, Any]], *, as_json: bool) -> None:
+    """Prints measurements for programs or for people: one as a list, several as a table."""
     if as_json:
-        typer.echo(json.dumps(facts, indent=2))
+        typer.echo(json.dumps(rows[0] if len(rows) == 1 else rows, indent=2))
         return
-    table = Table("measurement", box=box.SIMPLE)
-    table.add_column("value", justify="right")
-    for name, value in facts.items():
-        table.add_row(name.replace("_", " "), f"{value:.3f}" if isinstance(value, float) else str(value))
+
+    def shown(value: object) -> str:
+        return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+    table = Table(box=box.SIMPLE)
+    if len(rows) == 1:
+        table.add_column("measurement")
+        table.add_column("value", justify="right")
+        for name, value in rows[0].items():
+            table.add_row(name.replace("_", " "), shown(value))
+    else:
+        for name in rows[0]:
+            table.add_column(name.replace("_", " "), justify="right")
+        for row in rows:
+            table.add_row(*(shown(value) for value in row.values()))
     Console().print(table)

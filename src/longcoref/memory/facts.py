@@ -79,6 +79,11 @@ class MentionFacts:
     tokens: frozenset[str]
 
 
+def is_title(word: str) -> bool:
+    """Whether a word stands before names: Mr., Captain, Aunt."""
+    return word.lower() in _TITLES
+
+
 def mention_facts(words: Sequence[str], *, sentence: int, quoted: bool) -> MentionFacts:
     """The facts of a mention with these words, in the sentence of that number, inside quotation marks or not."""
     lower = [word.lower() for word in words]

@@ -46,7 +46,7 @@ class Tokenizer:
     """Splits words into pieces, as the `tokenizer.json` of a Hugging Face model says.
 
     `definition` is the text of that file. `opening` and `closing` are the ids that the encoder expects around every
-    window ([CLS] and [SEP] for BERT).
+    window ([CLS] and [SEP] for BERT), `unknown` is the id of what is not in the vocabulary.
     """
 
     def __init__(self, definition: str, *, name: str = "tokenizer.json") -> None:
@@ -64,7 +64,7 @@ class Tokenizer:
         splitter = self._tokenizer.pre_tokenizer
         if hasattr(splitter, "add_prefix_space"):
             splitter.add_prefix_space = True
-        self._unknown = self._unknown_id(name)
+        self.unknown = self._unknown_id(name)
         self._known: dict[str, tuple[int, ...]] = {}
         frame = self._tokenizer.encode("a")
         inside = [index for index, special in enumerate(frame.special_tokens_mask) if not special]
@@ -94,7 +94,7 @@ class Tokenizer:
             text = _ESCAPED.get(word, word)[:_MAX_WORD_CHARACTERS]
             text = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair is no character
             encoded = self._tokenizer.encode(text, add_special_tokens=False).ids
-            ids = tuple(encoded[:MAX_WORD_PIECES]) or (self._unknown,)
+            ids = tuple(encoded[:MAX_WORD_PIECES]) or (self.unknown,)
             if len(self._known) >= _MAX_CACHED_WORDS:
                 self._known.clear()
             if len(word) <= _MAX_WORD_CHARACTERS:

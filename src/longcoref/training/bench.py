@@ -7,7 +7,6 @@ plain formula. A whole fine-tuning step is compared with the encoder's own forwa
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from longcoref.benchmark import fastest
 from longcoref.document import Document
 from longcoref.memory import MemoryPolicy, oracle_actions
 from longcoref.nn.heads import Heads
@@ -76,17 +76,8 @@ def bench_training(
             "step": part.step,
         }
         for name, work in timed.items():
-            totals[name] += _fastest(work, repeat)
+            totals[name] += fastest(work, repeat)
     return TrainingBench(len(documents), mentions, pairs, **totals)
-
-
-def _fastest(work: Callable[[], None], repeat: int) -> float:
-    seconds = []
-    for _ in range(repeat):
-        started = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
 
 
 class _Part:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from longcoref.runtime.pieces import Integers
 from longcoref.runtime.reading import Model
 from longcoref.runtime.windows import Window
 from longcoref.training import checkpoints
+from longcoref.training.augmentation import Renamer, drop_pieces
 from longcoref.training.cache import VectorCache
 from longcoref.training.data import Example, crop, prepare
 from longcoref.training.model import CorefModel, numpy_weights
@@ -77,6 +78,7 @@ class Trainer:
         self._dev = dev
         strategy = settings.windows if settings.finetune else None
         self._examples = [prepare(document, encoder.tokenizer, config, strategy) for document in train]
+        self._renamer = Renamer(train)
         folder.mkdir(parents=True, exist_ok=True)
         self._source = encoder if settings.finetune else VectorCache(folder.parent / "vectors", encoder)
         self.phases = (
@@ -138,12 +140,18 @@ class Trainer:
             )
 
     def _visit(self, example: Example) -> Example:
-        """The document, or a random stretch of it where documents are cut for training."""
-        most = self.config.train.max_windows
-        if not most or len(example.windows) <= most:
-            return example
-        first = int(self._random.integers(len(example.windows) - most + 1))
-        return crop(example, self.model.encoder.tokenizer, self.config, first=first, count=most)
+        """The document as it is met this time: cut to a random stretch, renamed, with pieces dropped, as configured."""
+        settings, tokenizer = self.config.train, self.model.encoder.tokenizer
+        if settings.max_windows and len(example.windows) > settings.max_windows:
+            first = int(self._random.integers(len(example.windows) - settings.max_windows + 1))
+            example = crop(example, tokenizer, self.config, first=first, count=settings.max_windows)
+        if settings.rename and self._random.random() < settings.rename:
+            renamed = self._renamer(example.document, self._random)
+            example = prepare(renamed, tokenizer, self.config, settings.windows)
+        if settings.piece_dropout:
+            ids = drop_pieces(example.pieces.ids, settings.piece_dropout, tokenizer.unknown, self._random)
+            example = replace(example, pieces=replace(example.pieces, ids=ids))
+        return example
 
     def _step(self, phase: Phase, example: Example, vectors: Tensor) -> dict[str, float]:
         settings = self.config.train
@@ -267,13 +275,14 @@ def schedule(done: float, warmup: float) -> float:
     return max(0.0, (1 - done) / (1 - warmup)) if warmup < 1 else 1.0
 
 
-class _TorchVectors:
+class TorchVectors:
     """An encoder or a cache of its vectors, as the numpy runtime wants it."""
 
     def __init__(self, source: Encoder | VectorCache) -> None:
         self._source = source
 
     def encode(self, ids: Integers, windows: Sequence[Window]) -> Floats:
+        """Vectors of the pieces that the windows keep, as numpy has them."""
         with torch.inference_mode():
             return self._source.encode(ids, windows).float().numpy()
 
@@ -284,5 +293,5 @@ def evaluate_torch(
     """Scores a torch model by the numpy runtime's loop: what is measured is what will run."""
     encoder = model.encoder
     heads = NumpyHeads(numpy_weights(model.heads.state_dict()), model.config.model, encoder.width)
-    runtime = Model(model.config, encoder.tokenizer, _TorchVectors(source or encoder), heads)
+    runtime = Model(model.config, encoder.tokenizer, TorchVectors(source or encoder), heads)
     return evaluate(documents, runtime, policy, keep_singletons=model.config.data.keep_singletons)

@@ -96,7 +96,7 @@ class CorefModel(nn.Module):
         for column, (head, names) in enumerate(heads):
             if head is not None:
                 numbers = [names.index(label[column]) if label[column] in names else -1 for label in known]
-                loss = loss + label_loss(head(x), torch.tensor(numbers))
+                loss = loss + label_loss(head(x), torch.tensor(numbers, dtype=torch.long))
         return loss
 
 

@@ -22,7 +22,7 @@ from longcoref.runtime.model import write_model
 from longcoref.runtime.pieces import Tokenizer
 from longcoref.training import checkpoints
 from longcoref.training.data import prepare
-from longcoref.training.loop import evaluate_torch
+from longcoref.training.loop import TorchVectors, evaluate_torch
 from longcoref.training.model import CorefModel, numpy_weights
 
 SAMPLE_WINDOWS = 3  # of each document that shows an 8-bit encoder what it will read
@@ -48,6 +48,13 @@ def _encoder(folder: Path, config: Config) -> Encoder:
     if getattr(network, "pooler", None) is not None:
         network.pooler = None
     return Encoder(network, Tokenizer.open(folder / "tokenizer.json"), frozen=not config.train.finetune)
+
+
+def torch_encoder(folder: Path, *, threads: int | None = None) -> TorchVectors:
+    """The encoder of a run in torch float32, to be timed beside the one that ships."""
+    if threads:
+        torch.set_num_threads(threads)
+    return TorchVectors(load_run(folder)[0].encoder)
 
 
 def export_run(

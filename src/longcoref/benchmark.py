@@ -1,0 +1,173 @@
+"""Measurements of the runtime: times as ratios in one run, and peak memory of processes of their own.
+
+The texts are the user's: whole novels, joined until they are as long as wanted.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from longcoref.errors import InputError
+from longcoref.memory import LearnedMemory, MemoryPolicy, UnboundedMemory
+from longcoref.resolver import Resolver
+from longcoref.runtime.clusterer import Clusterer
+from longcoref.runtime.heads import Floats
+from longcoref.runtime.pieces import Integers
+from longcoref.runtime.reading import Block, Model, Reader, WindowEncoder, sentences_of
+from longcoref.runtime.windows import Window
+from longcoref.text import tokenize
+
+_FIRST_RESULT = "import longcoref; longcoref.load({model!r})('Anna lost her hat. She found it again.')"
+
+
+def join_texts(folder: Path, words: int) -> str:
+    """The first so many words of the text files of a folder, one after the other by name."""
+    parts: list[str] = []
+    wanted = words
+    for path in sorted(folder.glob("*.txt")):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        for line in lines:
+            if wanted <= 0:
+                return "".join(parts)
+            parts.append(line)
+            wanted -= len(line.split())
+        parts.append("\n\n")
+    if wanted > 0:
+        raise InputError(f"holds {words - wanted} words of text in .txt files, but {words} were asked for", folder)
+    return "".join(parts)
+
+
+@dataclass
+class _Recorder:
+    """An encoder that remembers what it was asked, so that the same work can be done again without the rest."""
+
+    encoder: WindowEncoder
+    calls: list[tuple[Integers, Sequence[Window]]]
+
+    def encode(self, ids: Integers, windows: Sequence[Window]) -> Floats:
+        self.calls.append((ids, windows))
+        return self.encoder.encode(ids, windows)
+
+
+def fastest(work: Callable[[], object], repeat: int) -> float:
+    """Seconds of the fastest of so many runs."""
+    seconds = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def bench_speed(
+    resolver: Resolver, text: str, *, repeat: int = 3, others: dict[str, WindowEncoder] | None = None
+) -> dict[str, Any]:
+    """End to end against the encoder alone on the same windows, and against `others` on them."""
+    recorder = _Recorder(resolver.model.encoder, [])
+    recording = Resolver(replace(resolver.model, encoder=recorder), resolver.policy)
+    result = recording(text)
+    calls = list(recorder.calls)
+
+    def encode(encoder: WindowEncoder) -> None:
+        for ids, windows in calls:
+            encoder.encode(ids, windows)
+
+    words = len(tokenize(text).words)
+    alone = fastest(lambda: encode(resolver.model.encoder), repeat)
+    whole = fastest(lambda: resolver(text), repeat)
+    facts: dict[str, Any] = {
+        "words": words,
+        "windows": sum(len(windows) for _, windows in calls),
+        "mentions": sum(len(cluster.mentions) for cluster in result.clusters),
+        "end_to_end_seconds": whole,
+        "encoder_seconds": alone,
+        "end_to_end_to_encoder": whole / alone,
+        "words_per_second": words / whole,
+    }
+    for name, encoder in (others or {}).items():
+        seconds = fastest(lambda encoder=encoder: encode(encoder), repeat)  # type: ignore[misc]
+        facts |= {f"{name}_seconds": seconds, f"{name}_to_end_to_end": seconds / whole}
+    return facts
+
+
+def bench_cells(model: Model, text: str, cells: Iterable[int], *, repeat: int = 3) -> list[dict[str, Any]]:
+    """Clustering alone, in milliseconds a mention, for memories of several capacities; 0 is unbounded."""
+    blocks = list(Reader(model, LearnedMemory(20)).read(sentences_of(tokenize(text)), last=True))
+    mentions = sum(len(block.decisions) for block in blocks)
+
+    def cluster(policy: MemoryPolicy) -> None:
+        loop = Clusterer(model.heads, policy)
+        for block in blocks:
+            for _ in loop.cluster(block.x, _scores(block), block.facts):
+                pass
+
+    rows = []
+    for count in cells:
+        policy = LearnedMemory(count) if count else UnboundedMemory()
+        seconds = fastest(lambda policy=policy: cluster(policy), repeat)  # type: ignore[misc]
+        rows.append({"cells": count, "mentions": mentions, "milliseconds_per_mention": 1000 * seconds / mentions})
+    return rows
+
+
+def _scores(block: Block) -> Floats:
+    return np.array([decision.mention_score for decision in block.decisions], dtype=np.float32)
+
+
+def bench_growth(
+    folder: Path, lengths: Iterable[int], *, model: str | None, memory: str, cells: int | None
+) -> list[dict[str, Any]]:
+    """Seconds and peak memory of `longcoref resolve … --to jsonl` over texts of growing length."""
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for words in lengths:
+            text, output = Path(scratch) / "text.txt", Path(scratch) / "out.jsonl"
+            text.write_text(join_texts(folder, words), encoding="utf-8")
+            command = [sys.executable, "-m", "longcoref", "resolve", str(text), "-o", str(output), "--quiet"]
+            command += ["--memory", memory, *(["--cells", str(cells)] if cells else [])]
+            command += ["--model", model] if model else []
+            seconds, peak = _measure(command)
+            rows.append(
+                {
+                    "words": words,
+                    "memory": memory,
+                    "cells": cells,
+                    "seconds": seconds,
+                    "words_per_second": words / seconds,
+                    "peak_megabytes": peak,
+                    "output_megabytes": output.stat().st_size / 1e6,
+                }
+            )
+    return rows
+
+
+def bench_load(model: str | None, *, repeat: int = 3) -> dict[str, float]:
+    """Seconds of a fresh process: importing longcoref, and from the import to the first result."""
+    programs = {"import": "import longcoref", "first_result": _FIRST_RESULT.format(model=model), "python": "pass"}
+    seconds = {
+        name: min(_measure([sys.executable, "-c", program])[0] for _ in range(repeat))
+        for name, program in programs.items()
+    }
+    return {f"{name}_seconds": value for name, value in seconds.items()}
+
+
+def _measure(command: Sequence[str]) -> tuple[float, float]:
+    """Seconds that a command takes, and the peak of its resident memory in megabytes."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, list(command))
+    scale = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, kilobytes elsewhere
+    return seconds, usage.ru_maxrss / scale
