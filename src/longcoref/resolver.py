@@ -72,11 +72,18 @@ class Resolver:
         return self.document(document_of_words(id, sentences), mentions=mentions)
 
     def document(
-        self, document: Document, *, mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None
+        self,
+        document: Document,
+        *,
+        mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None,
     ) -> Result:
         """The clusters of a document with the words and sentences that it has; `mentions` as for `words`."""
+        return self.gather(document, self.steps(document, mentions=mentions))
+
+    def gather(self, document: Document, steps: Iterable[Step]) -> Result:
+        """The clusters that the steps of a document make up: for callers who want to see the steps, too."""
         gathering = Gathering()
-        for step in self.steps(document, mentions=mentions):
+        for step in steps:
             gathering.add(step)
         result = self._result(gathering, id=document.id)
         return replace(result, document=with_clusters(document, result.clusters))

@@ -17,7 +17,7 @@ def _version(wanted: bool) -> None:
 
 def build_app() -> typer.Typer:
     """The typer application with every command."""
-    from longcoref.cli import analyze, bench, convert, evaluate, export, score, train
+    from longcoref.cli import analyze, bench, convert, evaluate, export, info, resolve, score, train
 
     app = typer.Typer(
         name="longcoref",
@@ -36,11 +36,13 @@ def build_app() -> typer.Typer:
     ) -> None:
         """Options before the command; `--debug` is taken out and acted on in `main`, wherever it stands."""
 
+    app.command()(resolve.resolve)
     app.command()(convert.convert)
     app.command()(score.score)
     app.command()(train.train)
     app.command()(evaluate.evaluate)
     app.command()(export.export)
+    app.command()(info.info)
     app.add_typer(bench.app, name="bench")
     app.add_typer(analyze.app, name="analyze")
     return app

@@ -39,6 +39,23 @@ class Source:
         """The whole text, line ends untouched."""
         return self._decode(self.stream.read().removeprefix(codecs.BOM_UTF8), 1)
 
+    def chunks(self, size: int = 65536) -> Iterator[str]:
+        """The text in pieces, line ends untouched: for files that are too long to be in memory as a whole."""
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        line = 1
+        while True:
+            raw = self.stream.read(size)
+            try:
+                text = decoder.decode(raw, final=not raw)
+            except UnicodeDecodeError as error:
+                line += error.object.count(b"\n", 0, error.start)
+                message = f"byte {error.object[error.start]:#04x} is not UTF-8; convert the file to UTF-8 first"
+                raise self.error(message, line) from error
+            if not raw:
+                return
+            line += text.count("\n")
+            yield text
+
     def error(self, message: str, line: int | None = None) -> InputError:
         """An error about this input."""
         return InputError(message, self.name, line)

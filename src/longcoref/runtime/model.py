@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from longcoref.config import Config, config_from, config_table, dump_toml
 from longcoref.errors import ConfigError, InputError, ModelError
@@ -170,7 +170,8 @@ def write_model(
         (new / "tokenizer.json").write_text(tokenizer_definition, encoding="utf-8", newline="\n")
         shutil.copyfile(encoder_onnx_path, new / "encoder.onnx")
         kind = np.float16 if half else np.float32
-        save_file({key: np.ascontiguousarray(value, dtype=kind) for key, value in heads.items()}, new / _FILES["heads"])
+        weights = {key: np.ascontiguousarray(value, dtype=kind) for key, value in heads.items()}
+        (new / "heads.safetensors").write_bytes(save(weights))  # `save_file` would make it unreadable for others
         table = {"schema": SCHEMA, "name": name or target.name, **config_table(config)}
         table |= {"files": {key: _hash(new / file) for key, file in _FILES.items()}, **facts}
         (new / "model.toml").write_text(dump_toml(table), encoding="utf-8", newline="\n")

@@ -1,0 +1,90 @@
+"""`longcoref info`: versions, threads and the model: what a bug report needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import longcoref
+from longcoref.config import config_table
+from longcoref.runtime.encoder import OnnxEncoder
+from longcoref.runtime.model import find_model, open_model, shipped_models
+
+_PACKAGES = ("numpy", "onnxruntime", "tokenizers", "safetensors", "torch", "transformers", "spacy")
+
+
+def info(
+    model: Annotated[
+        str | None, typer.Argument(help="Model directory or name; the shipped one if not given.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show versions, threads and what is known of a model.
+
+    Examples:
+      longcoref info
+      longcoref info models/mine --json
+
+    """
+    facts: dict[str, Any] = {"program": _program()}
+    if model is not None or shipped_models():
+        facts |= _model(model)
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        return
+    table = Table("", "", box=box.SIMPLE, show_header=False)
+    for section, values in facts.items():
+        table.add_section()
+        for key, value in values.items():
+            table.add_row(f"{section} {key.replace('_', ' ')}", _shown(value))
+    Console().print(table)
+
+
+def _program() -> dict[str, Any]:
+    versions = {"longcoref": longcoref.__version__, "python": platform.python_version()}
+    installed = {package: _version(package) for package in _PACKAGES}
+    return {
+        **versions,
+        **{package: number for package, number in installed.items() if number},
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "shipped_models": shipped_models(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _model(name: str | None) -> dict[str, Any]:
+    opened = open_model(name)
+    folder = find_model(name)
+    facts: dict[str, Any] = {
+        "name": opened.name,
+        "path": str(folder),
+        "megabytes": round(sum(file.stat().st_size for file in folder.iterdir()) / 1e6, 1),
+        "fingerprint": opened.fingerprint[:16],
+    }
+    if isinstance(opened.encoder, OnnxEncoder):
+        facts |= {"encoder_weights": opened.encoder.weights, "threads": opened.encoder.threads}
+    sections = {key: config_table(getattr(opened.config, key)) for key in ("encoder", "model", "proposals", "memory")}
+    sections = {f"{key} settings" if key == "model" else key: table for key, table in sections.items()}
+    known = {key: value for key, value in opened.facts.items() if isinstance(value, dict) and key != "files"}
+    return {"model": facts, **sections, **known}
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

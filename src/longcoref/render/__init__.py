@@ -1,0 +1,1 @@
+"""What a result looks like: one file per output format."""
