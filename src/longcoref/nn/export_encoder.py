@@ -32,7 +32,10 @@ _FAMILIES = ("bert", "camembert", "roberta", "xlm-roberta")
 _FUSED = "com.microsoft"
 _ACTIVATIONS = {"gelu": "BiasGelu", "gelu_new": "FastGelu", "gelu_fast": "FastGelu", "gelu_pytorch_tanh": "FastGelu"}
 _LOWEST_GELU = 0.17
-"""GELU never goes below minus this; added before rounding, so that a byte's whole range serves."""
+"""GELU never goes below minus this."""
+
+_GELU_ZERO = 24
+"""The byte that stands for 0 after GELU; the bytes below it reach down to the least value."""
 
 Sample = Sequence[tuple[Integers, Sequence[Window]]]
 
@@ -176,26 +179,27 @@ def _integer_products(
     graph: _Graph, inputs: str, layers: Sequence[Any], sample: InputSample, activated: bool
 ) -> list[tuple[str, Tensor]]:
     """Inputs times weights in bytes. Each row of inputs has its own scale, so that rows do not disturb each other."""
-    if activated:  # no value lies below a small negative number: shift them all, and take the shift out of the bias
-        smooth, shift = torch.ones(layers[0].in_features), _LOWEST_GELU
-        shifted = magnitude = graph.add("Add", inputs, graph.constant(np.array(shift)))
-        zero, steps = 0, 255
+    if activated:  # nothing lies far below zero, so most of a byte's range serves what lies above
+        smooth, zero = torch.ones(layers[0].in_features), _GELU_ZERO
+        magnitude = inputs
     else:
-        smooth, shift = smoothing([layer.weight for layer in layers], sample), 0.0
-        shifted = graph.add("Mul", inputs, graph.constant(1 / smooth))
-        magnitude = graph.add("Abs", shifted)
-        zero, steps = 128, 127
-    size = graph.add("ReduceMax", magnitude, graph.axis(-1))
-    step, zero_point = graph.constant(np.array(1 / steps)), graph.constant(np.array(zero), np.uint8)
-    unit = graph.add("Mul", shifted, graph.add("Reciprocal", size))
-    rounded = graph.add("QuantizeLinear", unit, step, zero_point)
+        smooth, zero = smoothing([layer.weight for layer in layers], sample), 128
+        inputs = graph.add("Mul", inputs, graph.constant(1 / smooth))
+        magnitude = graph.add("Abs", inputs)
+    size = graph.add("ReduceMax", magnitude, graph.axis(-1))  # (1, rows, 1)
+    step = graph.add("Mul", size, graph.constant(np.array(1 / (255 - zero))))
+    if activated:
+        step = graph.add("Max", step, graph.constant(np.array(_LOWEST_GELU / zero)))
+    steps = graph.add("Reshape", step, graph.axis(-1))  # (rows,)
+    zeros = graph.add("Expand", graph.constant(np.array(zero), np.uint8), graph.add("Shape", steps))
+    rounded = graph.add("QuantizeLinear", inputs, steps, zeros, axis=1)
+    one, zero_point = graph.constant(np.array(1.0)), graph.constant(np.array(zero), np.uint8)
     products = []
     for layer in layers:
         integers = integer_weights(layer.weight, sample, smooth)
         matrix, scale = graph.constant(integers.weight, np.int8), graph.constant(integers.scale)
-        product = graph.add("MatMulIntegerToFloat", rounded, matrix, step, scale, zero_point, domain=_FUSED)
-        bias = layer.bias - shift * integers.scale * integers.weight.sum(0)
-        products.append((graph.add("Mul", product, size), bias))
+        product = graph.add("MatMulIntegerToFloat", rounded, matrix, one, scale, zero_point, domain=_FUSED)
+        products.append((graph.add("Mul", product, step), layer.bias))
     return products
 
 
