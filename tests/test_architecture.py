@@ -29,12 +29,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
     "calibration": FOUNDATION | LOGIC | {"runtime"},
     "evaluation": FOUNDATION | LOGIC | {"runtime", "calibration"},
-    "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation"},
+    "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
+    "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,
     **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime"}),
     "__init__": FOUNDATION | SURFACE,
     **dict.fromkeys(
-        ENDS, FOUNDATION | LOGIC | SURFACE | {"runtime", "nn", "evaluation", "training", "analysis", "__init__"}
+        ENDS,
+        FOUNDATION | LOGIC | SURFACE | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "__init__"},
     ),
     "__main__": {"cli"},
 }
