@@ -22,6 +22,7 @@ class DocumentRecord:
     """What happened in one document: enough for every analysis of the paper."""
 
     id: str
+    part: int
     words: int
     gold_entities: int
     gold_mentions: int
@@ -116,6 +117,7 @@ def _record(
         most = max(most, in_memory)
     return DocumentRecord(
         id=document.id,
+        part=document.part,
         words=len(document.words),
         gold_entities=len(merge_shared_spans(gold)),
         gold_mentions=len(gold_spans),

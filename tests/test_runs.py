@@ -1,0 +1,99 @@
+"""From a run to a model directory: what was measured in torch is what runs without it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from longcoref.cli import main
+from longcoref.errors import ModelError
+from longcoref.evaluation import evaluate
+from longcoref.memory import LearnedMemory, memory_policy
+from longcoref.runtime.model import open_model
+from longcoref.training.bench import bench_training
+from longcoref.training.data import read_part
+from longcoref.training.loop import evaluate_torch
+from longcoref.training.runs import load_run
+from tiny import write_tiny_corpus, write_tiny_encoder
+
+CONFIG = Path(__file__).parent.parent / "configs" / "tiny.toml"
+
+
+def command(*arguments: object) -> None:
+    with pytest.raises(SystemExit) as done:
+        main([str(argument) for argument in arguments])
+    assert done.value.code in (0, None)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a corpus, a finished run, and its model directory, made by the commands."""
+    folder = tmp_path_factory.mktemp("runs")
+    corpus = write_tiny_corpus(folder)
+    encoder = write_tiny_encoder(folder / "encoder")
+    settings = [f"encoder.name={encoder}", f"data.train={corpus['train']}", f"data.dev={corpus['dev']}"]
+    settings += ["train.epochs=6", "train.patience=6"]
+    sets = [part for setting in settings for part in ("--set", setting)]
+    command("train", CONFIG, "--run", folder / "run", "--quiet", *sets)
+    command("export", folder / "run", folder / "model", "--weights", "float32")
+    return folder
+
+
+@pytest.mark.parametrize("memory", [("unbounded", None), ("learned", 2), ("rule", 2), ("track-all", None)])
+def test_the_exported_model_finds_what_the_run_found(folder: Path, memory: tuple[str, int | None]) -> None:
+    model, _ = load_run(folder / "run")
+    dev = read_part(model.config.data, "dev")
+    policy = memory_policy(*memory)
+    expected = evaluate_torch(model, dev, policy)
+    found = evaluate(dev, open_model(folder / "model"), policy)
+    assert [document.clusters for document in found.responses] == [document.clusters for document in expected.responses]
+    assert found.scores == expected.scores
+
+
+def test_the_model_directory_is_complete_and_calibrated(folder: Path) -> None:
+    model = open_model(folder / "model")
+    assert model.facts["calibration"]["temperature"] > 0
+    assert model.facts["scores"]["dev_conll_f1"] == pytest.approx(load_run(folder / "run")[1]["conll_f1"])
+    assert (folder / "model" / "CARD.md").read_text().startswith("# model")
+
+
+def test_evaluate_needs_no_torch_and_agrees_with_score(folder: Path, tmp_path: Path) -> None:
+    program = (
+        "import sys; from longcoref.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as done: assert not done.code, done.code\n"
+        "assert not {'torch', 'transformers'} & set(sys.modules)\n"
+    )
+    arguments = ["evaluate", "--model", folder / "model", "--data", folder / "dev.jsonlines", "--json"]
+    arguments += ["--conll-out", tmp_path / "out", "--records", tmp_path / "records.jsonl", "--memory", "unbounded"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)], check=True, capture_output=True, text=True
+    )
+    facts = json.loads(done.stdout)
+    assert facts["memory"] == {"policy": "unbounded", "capacity": None}
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    assert [(record["id"], record["part"]) for record in records] == [("tiny_2", part) for part in range(3)]
+    assert all(sum(record["decisions"].values()) == record["proposed"] for record in records)
+    files = [str(tmp_path / "out" / name) for name in ("key.conll", "response.conll")]
+    scored = subprocess.run(
+        [sys.executable, "-m", "longcoref", "score", *files, "--json"], check=True, capture_output=True, text=True
+    )
+    assert json.loads(scored.stdout)["conll_f1"] == pytest.approx(facts["conll_f1"])
+
+
+def test_a_run_without_an_epoch_cannot_be_exported(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="holds no finished epoch"):
+        load_run(tmp_path)
+
+
+def test_the_bench_times_every_part_of_a_step(folder: Path) -> None:
+    model, _ = load_run(folder / "run")
+    found = bench_training(model, read_part(model.config.data, "dev")[:1], LearnedMemory(3), repeat=1).as_json()
+    assert found["pairs"] > found["mentions"] > 0
+    assert all(found[name] > 0 for name in ("clustering_to_product", "plain_loop_to_clustering", "step_to_encoder"))
