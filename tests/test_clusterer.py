@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from longcoref.config import ModelConfig, ProposalConfig  # noqa: E402
-from longcoref.errors import ModelError, UsageError  # noqa: E402
-from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory  # noqa: E402
-from longcoref.nn.heads import Heads as TorchHeads  # noqa: E402
-from longcoref.runtime.clusterer import Clusterer  # noqa: E402
-from longcoref.runtime.heads import Heads, expected_shapes  # noqa: E402
-from longcoref.runtime.mentions import select  # noqa: E402
-from test_heads import (  # noqa: E402
+from longcoref.config import ModelConfig, ProposalConfig
+from longcoref.errors import ModelError, UsageError
+from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory
+from longcoref.nn.heads import Heads as TorchHeads
+from longcoref.runtime.clusterer import Clusterer
+from longcoref.runtime.heads import Heads, expected_shapes
+from longcoref.runtime.mentions import select
+from test_heads import (
     ALL_FEATURES,
     POLICIES,
     WIDTH,

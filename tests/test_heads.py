@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from longcoref.candidates import candidates_of  # noqa: E402
-from longcoref.config import ModelConfig, TrainConfig  # noqa: E402
-from longcoref.memory import (  # noqa: E402
+from longcoref.candidates import candidates_of
+from longcoref.config import ModelConfig, TrainConfig
+from longcoref.memory import (
     LearnedMemory,
     MemoryPolicy,
     RuleMemory,
@@ -19,12 +19,12 @@ from longcoref.memory import (  # noqa: E402
     UnboundedMemory,
     oracle_actions,
 )
-from longcoref.memory.facts import document_facts  # noqa: E402
-from longcoref.nn.heads import CLOSED, Heads  # noqa: E402
-from longcoref.nn.losses import label_loss, link_loss, mention_loss, option_loss  # noqa: E402
-from longcoref.nn.pairs import PairScores  # noqa: E402
-from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, unroll  # noqa: E402
-from longcoref.spans import WordSpan  # noqa: E402
+from longcoref.memory.facts import document_facts
+from longcoref.nn.heads import CLOSED, Heads
+from longcoref.nn.losses import label_loss, link_loss, mention_loss, option_loss
+from longcoref.nn.pairs import PairScores
+from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, unroll
+from longcoref.spans import WordSpan
 
 WIDTH = 8
 ALL_FEATURES = ("count", "distance", "last_action", "genre", "sentences", "quote", "agreement", "match")

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 from longcoref.cli import main
 from longcoref.errors import ModelError
 from longcoref.evaluation import evaluate
 from longcoref.memory import LearnedMemory, memory_policy
 from longcoref.runtime.model import open_model
+from longcoref.training.agreement import compare
 from longcoref.training.bench import bench_training
 from longcoref.training.data import read_part
 from longcoref.training.loop import evaluate_torch
@@ -54,6 +55,18 @@ def test_the_exported_model_finds_what_the_run_found(folder: Path, memory: tuple
     found = evaluate(dev, open_model(folder / "model"), policy)
     assert [document.clusters for document in found.responses] == [document.clusters for document in expected.responses]
     assert found.scores == expected.scores
+
+
+@pytest.mark.parametrize("memory", [("unbounded", None), ("learned", 2), ("rule", 2), ("track-all", None)])
+def test_the_runtime_decides_as_torch_would(folder: Path, memory: tuple[str, int | None]) -> None:
+    model, _ = load_run(folder / "run")
+    documents = read_part(model.config.data, "train")
+    found = compare(model, open_model(folder / "model"), documents, memory_policy(*memory))
+    assert found.mentions > 50
+    assert (found.proposed_differently, found.beyond_ties) == (0, 0)
+    # With other heads the comparison must notice.
+    torch.nn.init.normal_(model.heads.link.output.weight)
+    assert compare(model, open_model(folder / "model"), documents, memory_policy(*memory)).beyond_ties > 0
 
 
 def test_the_model_directory_is_complete_and_calibrated(folder: Path) -> None:

@@ -12,17 +12,17 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from safetensors.torch import load_file  # noqa: E402
+from safetensors.torch import load_file
 
-from longcoref.clusters import cluster_of  # noqa: E402
-from longcoref.config import Config, load_config  # noqa: E402
-from longcoref.document import document_of_words  # noqa: E402
-from longcoref.errors import ConfigError, ModelError  # noqa: E402
-from longcoref.spans import WordSpan  # noqa: E402
-from longcoref.training import checkpoints  # noqa: E402
-from longcoref.training.data import crop_document, find_data, read_part  # noqa: E402
-from longcoref.training.loop import Trainer, schedule  # noqa: E402
-from tiny import write_tiny_corpus, write_tiny_encoder  # noqa: E402
+from longcoref.clusters import cluster_of
+from longcoref.config import Config, load_config
+from longcoref.document import document_of_words
+from longcoref.errors import ConfigError, ModelError
+from longcoref.spans import WordSpan
+from longcoref.training import checkpoints
+from longcoref.training.data import crop_document, find_data, read_part
+from longcoref.training.loop import Trainer, schedule
+from tiny import write_tiny_corpus, write_tiny_encoder
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from longcoref.analysis.plots import draw_lines
 from longcoref.benchmark import bench_cells, bench_growth, bench_load, bench_speed, join_texts
 from longcoref.errors import UsageError
+from longcoref.memory import memory_policy
 from longcoref.resolver import load
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import WindowEncoder
@@ -44,7 +45,6 @@ def training(
       longcoref bench training runs/litbank-small --memory learned --cells 5 --json
 
     """
-    from longcoref.memory import memory_policy
     from longcoref.training.bench import bench_training
     from longcoref.training.data import read_part
     from longcoref.training.runs import load_run
@@ -53,6 +53,30 @@ def training(
     chosen = read_part(model.config.data, "dev")[:documents]
     found = bench_training(model, chosen, memory_policy(memory, cells), repeat=repeat, threads=threads)
     _show([found.as_json()], as_json=as_json)
+
+
+@app.command()
+def agreement(
+    run: Annotated[Path, typer.Argument(help="Folder of a training run.", show_default=False)],
+    model: Annotated[str, typer.Argument(help="The model directory that was exported from it.", show_default=False)],
+    memory: Annotated[str, typer.Option(help="unbounded, learned or rule.")] = "learned",
+    cells: Annotated[int, typer.Option(help="Capacity of a learned or rule memory.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Count the decisions on the run's dev documents in which the model directory and the torch model differ.
+
+    Examples:
+      longcoref bench agreement runs/litbank-small models/mine
+
+    """
+    from longcoref.training.agreement import compare
+    from longcoref.training.data import read_part
+    from longcoref.training.runs import load_run
+
+    trained, _ = load_run(run)
+    policy = memory_policy(memory, cells)
+    found = compare(trained, open_model(model), read_part(trained.config.data, "dev"), policy)
+    _show([{name: getattr(found, name) for name in found.__slots__}], as_json=as_json)
 
 
 Texts = Annotated[Path, typer.Option(help="Folder of .txt files to read from.", show_default=False)]
