@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-import transformers
 from hypothesis import given
 from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
 
 from longcoref.errors import ModelError, UsageError
 from longcoref.nn.encoder import Encoder, parameter_groups
@@ -21,6 +22,7 @@ from longcoref.runtime.pieces import MAX_WORD_PIECES, Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
 from longcoref.spans import WordSpan
 from longcoref.training.cache import VectorCache
+from tiny import write_tiny_bert
 
 VOCABULARY = [
     "[PAD]",
@@ -84,18 +86,7 @@ def tokenizer() -> Tokenizer:
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a tiny random BERT as Hugging Face saves one."""
-    path = tmp_path_factory.mktemp("encoder")
-    torch.manual_seed(1)
-    config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.2,
-    )
-    transformers.BertModel(config).save_pretrained(path)
+    path = write_tiny_bert(tmp_path_factory.mktemp("encoder"), len(VOCABULARY))
     (path / "tokenizer.json").write_text(tokenizer_definition(), encoding="utf-8")
     return path
 

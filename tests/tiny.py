@@ -46,16 +46,14 @@ def write_tiny_corpus(folder: Path) -> dict[str, Path]:
     return paths
 
 
-def write_tiny_encoder(folder: Path) -> Path:
-    """A directory with a random BERT of two layers, as Hugging Face saves one."""
-    import tokenizers
+def write_tiny_bert(folder: Path, vocabulary_size: int) -> Path:
+    """The weights of a random BERT of two layers, as Hugging Face saves them."""
     import torch
     import transformers
 
-    folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
     config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
+        vocab_size=vocabulary_size,
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=4,
@@ -64,6 +62,13 @@ def write_tiny_encoder(folder: Path) -> Path:
         initializer_range=0.2,
     )
     transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def write_tiny_encoder(folder: Path) -> Path:
+    """A directory with a random BERT and a tokenizer that knows the words of the tiny corpus."""
+    import tokenizers
+
     model = tokenizers.models.WordPiece({piece: id for id, piece in enumerate(VOCABULARY)}, unk_token="[UNK]")
     tokenizer = tokenizers.Tokenizer(model)
     tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
@@ -71,5 +76,6 @@ def write_tiny_encoder(folder: Path) -> Path:
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
+    write_tiny_bert(folder, len(VOCABULARY))
     tokenizer.save(str(folder / "tokenizer.json"))
     return folder

@@ -64,7 +64,7 @@ def score(
 
 def score_table(scores: Scores, documents: int) -> Table:
     """All metrics of a corpus of so many documents."""
-    table = Table("metric", box=box.SIMPLE, title=f"{documents} documents", title_justify="left")
+    table = Table("metric", box=box.SIMPLE, title=f"{documents} document{'s' * (documents != 1)}", title_justify="left")
     for heading in ("precision", "recall", "F1"):
         table.add_column(heading, justify="right")
     for metric, name in METRIC_NAMES.items():
