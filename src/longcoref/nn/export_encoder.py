@@ -66,7 +66,7 @@ def export_encoder(encoder: Encoder, path: str | Path, *, weights: str = "float3
 class _Graph:
     """An ONNX graph under construction; values are known by name."""
 
-    half: bool
+    weights: str
     nodes: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
 
@@ -89,18 +89,23 @@ class _Graph:
 
     def matrix(self, value: Tensor) -> str:
         """Appends a float matrix; stored as float16, it is widened once, when the model is opened."""
-        if not self.half:
+        if self.weights == "float32":
             return self.constant(value)
         widened: str = self.add("Cast", self.constant(value, np.float16), to=TensorProto.FLOAT)
         return widened
 
     def rows(self, table: Tensor, indices: str) -> str:
-        """Looks up rows of a table; stored as float16, only the rows that are read are widened."""
-        if not self.half:
-            read: str = self.add("Gather", self.constant(table), indices)
+        """Looks up rows of a table; only the rows that are read are widened. In bytes, each row has its own scale."""
+        if self.weights == "int8":
+            scale = table.detach().abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
+            parts = (self.constant((table / scale).round(), np.int8), self.constant(scale))
+            bytes_read, scales_read = (self.add("Gather", part, indices) for part in parts)
+            name: str = self.add("Mul", self.add("Cast", bytes_read, to=TensorProto.FLOAT), scales_read)
+        elif self.weights == "float16":
+            name = self.add("Cast", self.add("Gather", self.constant(table, np.float16), indices), to=TensorProto.FLOAT)
         else:
-            read = self.add("Cast", self.add("Gather", self.constant(table, np.float16), indices), to=TensorProto.FLOAT)
-        return read
+            name = self.add("Gather", self.constant(table), indices)
+        return name
 
     def normalise(self, value: str, norm: Any, epsilon: float) -> str:
         """Layer normalisation."""
@@ -111,7 +116,7 @@ class _Graph:
 
 def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]) -> Any:
     """The whole model."""
-    graph = _Graph(half=weights != "float32")
+    graph = _Graph(weights)
     fused = partial(graph.add, domain=_FUSED)
     epsilon = float(encoder.config.layer_norm_eps)
     heads = int(encoder.config.num_attention_heads)
