@@ -1,0 +1,149 @@
+"""The reader page: a text and its clusters as one HTML file that needs nothing else, neither network nor server.
+
+The page's parts are the files in `reader/`. They are put together here with the data, which is packed into columns of
+differences: a novel with all its mentions takes about two megabytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import chain, pairwise
+from typing import IO, Any
+
+from longcoref.errors import UsageError
+from longcoref.formats.json import SCHEMA, document_record
+from longcoref.memory.actions import ActionKind
+from longcoref.result import Result
+from longcoref.runtime.stream import Step
+
+_SCRIPTS = ("document", "edits", "paragraphs", "state", "text", "cast", "details", "strips", "memory", "search", "page")
+_MEMORY_ACTIONS = [kind.value for kind in ActionKind if kind is not ActionKind.INVALID]
+
+
+def page(result: Result | Mapping[str, Any], text: str, *, title: str, trace: Iterable[Step] | None = None) -> str:
+    """The reader page of a result, or of a record of the schema `longcoref/1`, and the text that it speaks of.
+
+    `trace` are the decisions that led to it (`Resolver.steps`); with them, the page shows the memory over time and why
+    a mention is where it is.
+    """
+    record = _record(result) | {"text": text}
+    data = {"title": title, "record": _pack(record)}
+    if trace is not None:
+        data["trace"] = _pack_trace(trace)
+    template, style, script = _parts()
+    sources = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    fields = {
+        "title": html.escape(title),
+        "policy": f"default-src 'none'; {sources}; img-src data:; base-uri 'none'; form-action 'none'",
+        "style": style,
+        "script": script,
+        # In JSON, < stands only inside strings: without any, no text can end the script element or open a comment.
+        "data": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: fields[found[1]], template)
+
+
+def write_page(result: Result, stream: IO[str], *, trace: Iterable[Step] | None = None) -> None:
+    """Writes the page of a result that has its document, under the document's name."""
+    if result.document is None:
+        raise UsageError("a page needs the text, but this result was read piece by piece and has none")
+    stream.write(page(result, result.document.text, title=result.id, trace=trace))
+
+
+@cache
+def _parts() -> tuple[str, str, str]:
+    folder = files(__package__) / "reader"
+    template, style, *scripts = (
+        (folder / name).read_text(encoding="utf-8")
+        for name in ("reader.html", "reader.css", *(f"{name}.js" for name in _SCRIPTS))
+    )
+    return template, style, "\n".join(scripts)
+
+
+def _hash(source: str) -> str:
+    """How a content security policy names an inline script or style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+
+
+def _record(result: Result | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(result, Result):
+        return (document_record(result.document) if result.document else {}) | result.as_json()
+    if result.get("schema") != SCHEMA:
+        raise UsageError(f"expected a result of schema {SCHEMA!r}, got {result.get('schema')!r}")
+    return dict(result)
+
+
+def _pack(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with its long lists as columns; `unpacked` in reader/document.js is the way back."""
+    text, clusters = record["text"], record.get("clusters") or []
+    mentions = sorted(
+        ((mention, number) for number, cluster in enumerate(clusters) for mention in cluster["mentions"]),
+        key=lambda pair: (pair[0]["start"], -pair[0]["end"]),
+    )
+    for mention, _ in mentions:
+        start, end = mention["start"], mention["end"]
+        if mention.get("text", text[start:end]) != text[start:end]:
+            raise UsageError(
+                f"the result is not of this text: expected {mention['text'][:60]!r} at {start} to {end}, "
+                f"got {text[start:end][:60]!r}"
+            )
+    kinds = _Numbers()
+    types = _Numbers()
+    columns = {
+        "start": _differences([mention["start"] for mention, _ in mentions]),
+        "length": [mention["end"] - mention["start"] for mention, _ in mentions],
+        "cluster": [number for _, number in mentions],
+        "kind": [kinds[mention.get("kind")] for mention, _ in mentions],
+        # A mention's own type, null included, or -1 where the cluster's holds.
+        "type": [types[mention["type"]] if "type" in mention else -1 for mention, _ in mentions],
+        "score": [round(mention["score"] * 10_000) if "score" in mention else -1 for mention, _ in mentions],
+        "sentence": _differences([mention.get("sentence", 0) for mention, _ in mentions]),
+    }
+    packed = {**record, "clusters": [{k: v for k, v in c.items() if k != "mentions"} for c in clusters]}
+    for key in ("words", "sentences"):
+        if record.get(key) is not None:
+            packed[key] = _differences(list(chain.from_iterable(record[key])))
+    return packed | {"mentions": columns, "kinds": list(kinds), "types": list(types)}
+
+
+class _Numbers(dict[Any, int]):
+    """Numbers values in the order in which they are first asked for."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = len(self)
+        return self[value]
+
+
+def _differences(numbers: Sequence[int]) -> list[int]:
+    """Each number as what it adds to the one before."""
+    return [second - first for first, second in pairwise([0, *numbers])]
+
+
+def _pack_trace(trace: Iterable[Step]) -> dict[str, Any]:
+    """The decisions as columns; -1 is none. Mentions found invalid never touched the memory and are only counted."""
+    steps = list(trace)
+    valid = [step for step in steps if step.decision.action.kind is not ActionKind.INVALID]
+    decisions = [step.decision for step in valid]
+    return {
+        "invalid": len(steps) - len(valid),
+        "actions": _MEMORY_ACTIONS,
+        "start": _differences([step.start for step in valid]),
+        "length": [step.end - step.start for step in valid],
+        "action": [_MEMORY_ACTIONS.index(decision.action.kind.value) for decision in decisions],
+        "cell": [_number(decision.action.cell) for decision in decisions],
+        "entity": [_number(decision.entity) for decision in decisions],
+        "evicted": [_number(decision.evicted) for decision in decisions],
+        "mention_score": [round(float(decision.mention_score), 2) for decision in decisions],
+        "best_link": [round(float(max(decision.links)), 2) if len(decision.links) else None for decision in decisions],
+    }
+
+
+def _number(number: int | None) -> int:
+    return -1 if number is None else number

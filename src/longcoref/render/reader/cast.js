@@ -1,0 +1,129 @@
+// The cast: a list of entities, of which only the rows in view are in the tree, and the filters.
+
+const ROW = 34; // pixels, as in reader.css
+const list = byId("cast-list");
+const rows = byId("cast-rows");
+let listed = [];
+
+const KINDS = { PROP: "names", NOM: "descriptions", PRON: "pronouns" };
+const TYPES = { PER: "person", FAC: "place built", GPE: "country or town", LOC: "place", VEH: "vehicle", ORG: "organisation", none: "no type" };
+
+function renderCast() {
+  const wanted = oneLine(state.query.trim()).toLowerCase();
+  listed = state.doc.cast.filter((entity) => isListed(entity) && (!wanted || entity.name.toLowerCase().includes(wanted)));
+  // Who is called so in some mention counts too, after those who are named so.
+  if (wanted) {
+    const named = new Set(listed);
+    listed.push(...state.doc.cast.filter((entity) => isListed(entity) && !named.has(entity) && isCalled(entity, wanted)));
+  }
+  rows.style.height = `${listed.length * ROW}px`;
+  const all = state.doc.cast.length;
+  byId("cast-count").textContent = listed.length === all ? `${all} entities` : `${listed.length} of ${all} entities`;
+  drawRows();
+}
+
+function isCalled({ mentions }, wanted) {
+  return mentions.some(({ kind, text }) => kind !== "PRON" && oneLine(text).toLowerCase().includes(wanted));
+}
+
+function drawRows() {
+  const focused = document.activeElement?.dataset.row;
+  const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 10);
+  const last = Math.min(listed.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + 10);
+  rows.replaceChildren(...listed.slice(first, last).map((entity, offset) => row(entity, first + offset)));
+  if (focused !== undefined) rows.querySelector(`[data-row="${focused}"]`)?.focus({ preventScroll: true });
+}
+
+function row(entity, number) {
+  const count = entity.mentions.length;
+  const button = make(
+    "button",
+    { type: "button", className: "entity", ariaPressed: String(entity === state.selected) },
+    make("span", { className: "dot" }),
+    make("span", { className: "name" }, oneLine(entity.name)),
+    make("span", { className: "type" }, entity.type ?? ""),
+    make("span", { className: "count" }, String(count)),
+  );
+  button.setAttribute("aria-label", `${oneLine(entity.name)}, ${TYPES[typeOf(entity)] ?? typeOf(entity)}, ${count} mentions`);
+  button.dataset.row = number;
+  button.classList.toggle("single", count === 1);
+  button.style.setProperty("--hue", entity.hue);
+  const item = make("li", {}, button);
+  item.setAttribute("aria-setsize", listed.length);
+  item.setAttribute("aria-posinset", number + 1);
+  item.style.top = `${number * ROW}px`;
+  return item;
+}
+
+/** Chooses an entity, or nobody if it was chosen; if none of its mentions is in view, goes to the next. */
+function choose(entity) {
+  const merging = state.merging;
+  if (entity === state.selected && !merging) {
+    select(null);
+    return;
+  }
+  select(entity);
+  const { from, to } = visibleRange();
+  if (!merging && !entity.mentions.some((mention) => mention.from >= from && mention.to <= to)) step(1);
+}
+
+function moveRow(direction) {
+  const number = Number(document.activeElement.dataset.row) + direction;
+  if (!(number >= 0 && number < listed.length)) return;
+  const top = number * ROW;
+  list.scrollTop = Math.max(top + ROW - list.clientHeight, Math.min(top, list.scrollTop));
+  drawRows();
+  rows.querySelector(`[data-row="${number}"]`).focus({ preventScroll: true });
+}
+
+function renderFilters() {
+  const { doc } = state;
+  toggles(byId("types"), tally(doc.cast.map(typeOf)), state.hiddenTypes, (type) => [type === "none" ? "–" : type, TYPES[type] ?? type]);
+  const kinds = doc.mentions.filter((mention) => mention.entity && mention.kind).map(({ kind }) => kind);
+  toggles(byId("kinds"), tally(kinds), state.hiddenKinds, (kind) => [KINDS[kind] ?? kind, KINDS[kind] ?? kind]);
+}
+
+/** A button for each value, pressed while it is shown. */
+function toggles(place, counted, hidden, labels) {
+  place.replaceChildren(
+    ...counted.map(([value, count]) => {
+      const [label, title] = labels(value);
+      const button = make("button", { type: "button", className: "toggle", title: `${title}: ${count}` }, label);
+      button.ariaPressed = String(!hidden.has(value));
+      button.addEventListener("click", () => {
+        if (!hidden.delete(value)) hidden.add(value);
+        button.ariaPressed = String(!hidden.has(value));
+        tell("filters");
+      });
+      return button;
+    }),
+  );
+  place.hidden = counted.length < 2;
+}
+
+function setUpCast() {
+  list.addEventListener("scroll", drawRows);
+  rows.addEventListener("click", ({ target }) => {
+    const button = target.closest("button");
+    if (button) choose(listed[button.dataset.row]);
+  });
+  rows.addEventListener("keydown", (event) => {
+    const direction = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!direction) return;
+    event.preventDefault();
+    moveRow(direction);
+  });
+  byId("least").addEventListener("input", ({ target }) => {
+    state.least = Math.max(1, Number(target.value) || 1);
+    tell("filters");
+  });
+  const opener = byId("open-cast");
+  opener.addEventListener("click", () => {
+    const open = byId("cast").classList.toggle("open");
+    opener.ariaExpanded = String(open);
+    drawRows();
+  });
+  on("document", renderFilters);
+  on("document filters selection", renderCast);
+  on("resize", drawRows);
+}

@@ -1,0 +1,142 @@
+// The document: a text, its mentions in text order, its entities. Made from a record of the schema longcoref/1, the
+// page's own or that of a file, and turned back into one. Records count code points; the browser counts UTF-16 units.
+
+const SCHEMA = "longcoref/1";
+
+/** The running sums of a list of differences. */
+function sums(differences) {
+  let total = 0;
+  return differences.map((difference) => (total += difference));
+}
+
+function pairs(numbers) {
+  return Array.from({ length: numbers.length / 2 }, (_, index) => [numbers[2 * index], numbers[2 * index + 1]]);
+}
+
+/** The record that render/html.py packed into columns. */
+function unpacked({ mentions, kinds, types, ...record }) {
+  for (const key of ["words", "sentences"]) {
+    if (record[key]) record[key] = pairs(sums(record[key]));
+  }
+  const clusters = record.clusters.map((cluster) => ({ ...cluster, mentions: [] }));
+  const starts = sums(mentions.start);
+  const sentences = sums(mentions.sentence);
+  starts.forEach((start, index) => {
+    const mention = { start, end: start + mentions.length[index], kind: kinds[mentions.kind[index]] };
+    if (mentions.type[index] >= 0) mention.type = types[mentions.type[index]];
+    if (mentions.score[index] >= 0) mention.score = mentions.score[index] / 10000;
+    mention.sentence = sentences[index];
+    clusters[mentions.cluster[index]].mentions.push(mention);
+  });
+  return { ...record, clusters };
+}
+
+/** A function from code points to UTF-16 units of a text. */
+function unitsOf(text) {
+  const wide = Array.from(text.matchAll(/[\u{10000}-\u{10FFFF}]/gu), (match, count) => match.index - count);
+  if (!wide.length) return (point) => point;
+  return (point) => point + lowerBound(wide, point, (place) => place);
+}
+
+/** The number of items, sorted by `key`, whose key is less than `value`. */
+function lowerBound(items, value, key) {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (key(items[middle]) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Throws where a file is not of our schema or speaks of another text. */
+function check(record, text) {
+  if (record?.schema !== SCHEMA || !Array.isArray(record.clusters)) {
+    throw new Error(`expected one result of schema ${SCHEMA}`);
+  }
+  const toUnit = unitsOf(text);
+  for (const { start, end, text: said } of record.clusters.flatMap((cluster) => cluster.mentions)) {
+    const found = text.slice(toUnit(start), toUnit(end));
+    if (!(start < end) || !found || (said !== undefined && said !== found)) {
+      throw new Error(`it is of another text: expected “${said ?? ""}” at ${start} to ${end}, got “${found.slice(0, 60)}”`);
+    }
+  }
+}
+
+/** The document of a record. Entities and mentions are plain objects; a mention knows its entity. */
+function documentOf({ text, clusters, ...rest }) {
+  const toUnit = unitsOf(text);
+  const entities = [];
+  const mentions = [];
+  for (const [number, { id, name, type, mentions: said }] of clusters.entries()) {
+    const entity = { id: id ?? number, name, type: type ?? null, mentions: [] };
+    entities.push(entity);
+    for (const { start, end, kind, type: own, score, sentence } of said) {
+      const [from, to] = [toUnit(start), toUnit(end)];
+      mentions.push({ start, end, from, to, text: text.slice(from, to), kind: kind ?? null, type: own, score, sentence, entity });
+    }
+  }
+  mentions.sort((a, b) => a.from - b.from || b.to - a.to);
+  mentions.forEach((mention, index) => (mention.index = index));
+  const longest = mentions.reduce((most, { from, to }) => Math.max(most, to - from), 0);
+  const result = { text, rest, toUnit, entities, mentions, longest, cast: [] };
+  regroup(result);
+  for (const entity of entities) entity.name ??= nameOf(entity.mentions);
+  result.cast.forEach(paint);
+  return result;
+}
+
+/** Tells every entity its mentions; the cast are those who have any, the most mentioned first. */
+function regroup(doc) {
+  for (const entity of doc.entities) [entity.mentions, entity.wordings] = [[], null];
+  for (const mention of doc.mentions) mention.entity?.mentions.push(mention);
+  doc.cast = doc.entities
+    .filter((entity) => entity.mentions.length)
+    .sort((a, b) => b.mentions.length - a.mentions.length || a.mentions[0].index - b.mentions[0].index);
+}
+
+/** Gives an entity its hue: those next to each other in rank are far apart on the circle. */
+function paint(entity, rank) {
+  entity.hue = Math.round((255 + rank * 137.508) % 360);
+}
+
+/** A name for mentions that come without one: the most frequent proper name, else description, else pronoun. */
+function nameOf(mentions) {
+  for (const kind of ["PROP", "NOM"]) {
+    const [first] = wordingsOf(mentions.filter((mention) => mention.kind === kind));
+    if (first) return first[0];
+  }
+  return oneLine(mentions[0].text);
+}
+
+/** What mentions are worded like and how often, the most frequent first. */
+function wordingsOf(mentions) {
+  return tally(mentions.map(({ text }) => oneLine(text)));
+}
+
+/** The different values and how often they come, the most frequent first. */
+function tally(values) {
+  const counts = new Map();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]);
+}
+
+function oneLine(text) {
+  return text.replace(/\s+/g, " ");
+}
+
+/** The document as a record again, with all that the first record said of it. */
+function recordOf({ text, rest, cast }) {
+  const inOrder = [...cast].sort((a, b) => a.mentions[0].index - b.mentions[0].index);
+  const clusters = inOrder.map(({ id, name, type, mentions }) => ({
+    id,
+    name,
+    type,
+    // What is undefined is left out by JSON.stringify.
+    mentions: mentions.map((m) => ({
+      start: m.start, end: m.end, text: m.text, kind: m.kind, type: m.type, score: m.score, sentence: m.sentence,
+    })),
+  }));
+  return { ...rest, text, clusters };
+}

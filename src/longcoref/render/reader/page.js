@@ -1,0 +1,123 @@
+// Puts the page together: keys, theme, files, and the first document.
+
+function download() {
+  const blob = new Blob([JSON.stringify(recordOf(state.doc)), "\n"], { type: "application/json" });
+  const link = make("a", { href: URL.createObjectURL(blob), download: `${fileName()}.corrected.json` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  state.saved = true;
+}
+
+function fileName() {
+  return (state.doc.rest.id || document.title).replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 80) || "text";
+}
+
+async function openFile({ target }) {
+  const [file] = target.files;
+  target.value = "";
+  if (!file) return;
+  try {
+    const record = JSON.parse(await file.text());
+    record.text ??= state.doc.text;
+    check(record, record.text);
+    if (record.text !== state.doc.text) state.trace = null;
+    openDocument(record);
+    byId("tab-memory").hidden = !state.trace;
+    showAll();
+    announce(`Opened ${file.name}`);
+  } catch (error) {
+    announce(`Cannot open ${file.name}: ${error.message}`);
+  }
+}
+
+function showAll() {
+  find();
+  redraw();
+  tell("document");
+  if (!state.trace) showStrip("timeline");
+}
+
+function turnTheme() {
+  setTheme(isDark() ? "light" : "dark");
+  try {
+    localStorage.setItem("longcoref-theme", isDark() ? "dark" : "light");
+  } catch {
+    // A page from a file may have no storage: the theme then lasts as long as the page.
+  }
+}
+
+function setTheme(theme) {
+  document.documentElement.style.colorScheme = theme;
+  drawStrips();
+}
+
+function storedTheme() {
+  try {
+    return localStorage.getItem("longcoref-theme");
+  } catch {
+    return null;
+  }
+}
+
+function escape() {
+  if (state.merging) {
+    state.merging = false;
+    announce("");
+  } else {
+    byId("cast").classList.remove("open");
+    byId("open-cast").ariaExpanded = "false";
+    select(null);
+  }
+}
+
+const keys = {
+  n: () => step(1),
+  ArrowRight: () => step(1),
+  p: () => step(-1),
+  ArrowLeft: () => step(-1),
+  "/": () => byId("query").focus(),
+  r: () => byId("name")?.select(),
+  m: startMerging,
+  x: splitOff,
+  u: undo,
+  t: turnTheme,
+  "?": () => byId("keys").showModal(),
+  Escape: escape,
+};
+
+function pressKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, dialog[open]")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  hideTip();
+  act();
+}
+
+function start() {
+  const { record, trace: packed } = JSON.parse(byId("data").textContent);
+  byId("data").remove();
+  openDocument(unpacked(record));
+  state.trace = packed ? { packed } : null;
+  for (const setUp of [setUpText, setUpCast, setUpDetails, setUpStrips, setUpMemory, setUpSearch]) setUp();
+  addEventListener("keydown", pressKey);
+  byId("theme").addEventListener("click", turnTheme);
+  byId("help").addEventListener("click", keys["?"]);
+  byId("keys-close").addEventListener("click", () => byId("keys").close());
+  byId("undo").addEventListener("click", undo);
+  byId("download").addEventListener("click", download);
+  byId("file").addEventListener("change", openFile);
+  on("document", () => (byId("undo").disabled = !state.undo.length));
+  addEventListener("beforeunload", (event) => {
+    if (!state.saved) event.preventDefault();
+  });
+  showAll();
+  const theme = storedTheme();
+  if (theme) setTheme(theme);
+}
+
+start();

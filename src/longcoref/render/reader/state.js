@@ -1,0 +1,150 @@
+// What the reader is looking at. Parts of the page change it through the functions here and are told by topic:
+// document (other mentions or entities, and so perhaps another selection), selection, current (mention), filters,
+// scroll, resize, drawn (other blocks are in the tree).
+
+const state = {
+  doc: null,
+  blocks: [],
+  trace: null,
+  selected: null, // an entity
+  current: null, // a mention
+  least: 2,
+  hiddenTypes: new Set(),
+  hiddenKinds: new Set(),
+  query: "",
+  merging: false,
+  undo: [],
+  saved: true,
+};
+
+const listeners = new Map();
+
+function on(topics, listener) {
+  for (const topic of topics.split(" ")) listeners.set(topic, [...(listeners.get(topic) ?? []), listener]);
+}
+
+function tell(topic) {
+  for (const listener of listeners.get(topic) ?? []) listener();
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** An element with properties and children; what is text stays text. */
+function make(name, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+}
+
+function say(message) {
+  byId("live").textContent = message;
+}
+
+function typeOf(entity) {
+  return entity.type ?? "none";
+}
+
+function isListed(entity) {
+  return entity.mentions.length >= state.least && !state.hiddenTypes.has(typeOf(entity));
+}
+
+/** Whether a mention is drawn. The selected entity is, whatever the filters say of it. */
+function isShown({ entity, kind }) {
+  if (!entity) return false;
+  return entity === state.selected || (isListed(entity) && !state.hiddenKinds.has(kind));
+}
+
+function openDocument(record) {
+  const doc = documentOf(record);
+  const most = doc.cast[0]?.mentions.length ?? 0;
+  Object.assign(state, {
+    doc,
+    blocks: blocksOf(doc.text),
+    selected: null,
+    current: null,
+    least: Math.min(2, Math.max(1, most)),
+    undo: [],
+    saved: true,
+    merging: false,
+  });
+  state.hiddenTypes.clear();
+  state.hiddenKinds.clear();
+  byId("least").value = state.least;
+}
+
+function select(entity, mention = null) {
+  if (state.merging && entity && entity !== state.selected) {
+    finishMerging(entity);
+    return;
+  }
+  state.selected = entity;
+  state.current = mention;
+  tell("selection");
+}
+
+/** Goes to the next (1) or previous (-1) mention of the selected entity, or of anybody where none is selected. */
+function step(direction) {
+  const { selected, current, doc } = state;
+  const among = selected ? selected.mentions : doc.mentions.filter(isShown);
+  if (!among.length) return;
+  const place = current ? current.index : lowerBound(doc.mentions, visibleRange().from, (mention) => mention.from) - (direction > 0 ? 1 : 0);
+  let next = lowerBound(among, place + (direction > 0 ? 1 : 0), (mention) => mention.index) - (direction > 0 ? 0 : 1);
+  next = (next + among.length) % among.length;
+  goTo(among[next]);
+}
+
+/** Makes a mention the current one, in view. */
+function goTo(mention) {
+  state.current = mention;
+  showMention(mention);
+  tell("current");
+  const { entity } = mention;
+  say(`${entity.name}, mention ${entity.mentions.indexOf(mention) + 1} of ${entity.mentions.length}: ${context(mention)}`);
+}
+
+function context({ from, to }) {
+  const { text } = state.doc;
+  return oneLine(`${text.slice(Math.max(0, from - 40), from)}${text.slice(from, to)}${text.slice(to, to + 40)}`);
+}
+
+function correct(change) {
+  state.undo.push(apply(state.doc, change));
+  afterCorrection(change.label);
+}
+
+function undo() {
+  const change = state.undo.pop();
+  if (!change) return;
+  apply(state.doc, change);
+  afterCorrection(`Undone: ${change.label}`);
+}
+
+function afterCorrection(message) {
+  state.saved = false;
+  if (state.selected && !state.selected.mentions.length) state.selected = null;
+  if (state.current && (!state.current.entity || (state.selected && state.current.entity !== state.selected))) state.current = null;
+  tell("document");
+  announce(message);
+}
+
+/** Says it to eyes and ears, for a while. */
+function announce(message, lasting = false) {
+  const banner = byId("banner");
+  banner.textContent = message;
+  banner.hidden = !message;
+  clearTimeout(announce.timer);
+  if (!lasting) announce.timer = setTimeout(() => (banner.hidden = true), 5000);
+}
+
+function startMerging() {
+  if (!state.selected) return;
+  state.merging = true;
+  announce(`Who is the same as ${state.selected.name}? Choose in the cast or the text. Esc cancels.`, true);
+}
+
+function finishMerging(other) {
+  state.merging = false;
+  correct(merging(state.selected, other));
+}

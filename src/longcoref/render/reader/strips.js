@@ -1,0 +1,163 @@
+// Strips over the whole text: the timeline (who appears where), and what it shares with the memory view.
+
+const LINE = 17; // pixels of one row
+const body = byId("strip-body");
+const lens = byId("lens");
+const timeline = byId("timeline");
+let timelineRows = [];
+
+function isDark() {
+  const scheme = document.documentElement.style.colorScheme;
+  return scheme ? scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function colour(entity, alpha = 1) {
+  return isDark() ? `oklch(0.76 0.11 ${entity.hue} / ${alpha})` : `oklch(0.58 0.13 ${entity.hue} / ${alpha})`;
+}
+
+function ink(alpha) {
+  return isDark() ? `rgb(235 230 220 / ${alpha})` : `rgb(50 45 40 / ${alpha})`;
+}
+
+// From places of the text to pixels of a strip: measured once per size, for reading sizes while drawing is slow.
+const scale = { left: 0, width: 1 };
+
+function measureStrips() {
+  scale.left = body.clientWidth < 600 ? 84 : 150;
+  scale.width = Math.max(1, body.clientWidth - scale.left - 14);
+}
+
+function across(place) {
+  return scale.left + (place / state.doc.text.length) * scale.width;
+}
+
+function placeAt(x) {
+  const share = (x - scale.left) / scale.width;
+  return Math.round(Math.max(0, Math.min(1, share)) * (state.doc.text.length - 1));
+}
+
+/** Draws a tick at each place, but no two on one pixel. */
+function ticks(context, places, top, height) {
+  let last = -1;
+  for (const place of places) {
+    const x = Math.round(across(place));
+    if (x !== last) context.fillRect(x - 1, top, 2, height);
+    last = x;
+  }
+}
+
+/** Clears a canvas to a number of rows and gives its pen, in CSS pixels. */
+function pen(canvas, count) {
+  const [width, height] = [scale.left + scale.width + 14, count * LINE + 6];
+  canvas.width = width * devicePixelRatio;
+  canvas.height = height * devicePixelRatio;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.scale(devicePixelRatio, devicePixelRatio);
+  context.font = `12px ${getComputedStyle(body).fontFamily}`;
+  context.textBaseline = "middle";
+  return context;
+}
+
+function label(context, text, number, strong) {
+  const room = scale.left - 22;
+  let shown = oneLine(text);
+  while (shown.length > 1 && context.measureText(shown).width > room) shown = `${shown.replace(/…$/, "").slice(0, -1).trimEnd()}…`;
+  context.fillStyle = ink(strong ? 1 : 0.72);
+  context.fillText(shown, 14, number * LINE + 3 + LINE / 2);
+}
+
+function drawTimeline() {
+  if (timeline.hidden || body.hidden) return;
+  const { cast } = state.doc;
+  const room = innerHeight < 700 || innerWidth < 700 ? 5 : 9;
+  timelineRows = cast.filter(isListed).slice(0, room);
+  if (state.selected && !timelineRows.includes(state.selected)) timelineRows = [...timelineRows.slice(0, room - 1), state.selected];
+  const context = pen(timeline, timelineRows.length);
+  headingLines(context, timelineRows.length);
+  timelineRows.forEach((entity, number) => {
+    const faint = state.selected && entity !== state.selected;
+    label(context, entity.name, number, entity === state.selected);
+    context.fillStyle = ink(0.12);
+    context.fillRect(scale.left, number * LINE + 3 + LINE / 2, scale.width, 1);
+    context.fillStyle = colour(entity, faint ? 0.3 : 0.7);
+    ticks(context, entity.mentions.map(({ from }) => from), number * LINE + 6, LINE - 6);
+  });
+  const hidden = cast.filter(isListed).length - timelineRows.length;
+  byId("strip-note").textContent = hidden > 0 ? `the ${timelineRows.length} most mentioned; choose any other in the cast` : "";
+}
+
+/** A faint line where a chapter begins. */
+function headingLines(context, count) {
+  const headings = state.blocks.filter(({ kind }) => kind === "heading");
+  context.fillStyle = ink(0.16);
+  if (headings.length < 120) for (const { from } of headings) context.fillRect(across(from), 0, 1, count * LINE + 6);
+}
+
+/** Shows which part of the text is in view. */
+function drawLens() {
+  if (!tops.length || body.hidden) return;
+  const { from, to } = visibleRange();
+  lens.style.left = `${across(from)}px`;
+  lens.style.width = `${Math.max(3, across(to) - across(from))}px`;
+  const share = Math.round((100 * from) / state.doc.text.length);
+  timeline.setAttribute("aria-valuenow", share);
+  timeline.setAttribute("aria-valuetext", `${share} percent of the text`);
+}
+
+function clickTimeline({ offsetX, offsetY }) {
+  const entity = timelineRows[Math.floor((offsetY - 3) / LINE)];
+  if (!entity) return;
+  if (offsetX < scale.left) {
+    choose(entity);
+    return;
+  }
+  select(entity);
+  const place = placeAt(offsetX);
+  const nearest = entity.mentions.reduce((best, mention) => (Math.abs(mention.from - place) < Math.abs(best.from - place) ? mention : best));
+  if (Math.abs(across(nearest.from) - offsetX) < 6) goTo(nearest);
+  else scrollToPlace(place);
+}
+
+function showStrip(name) {
+  for (const other of ["timeline", "memory"]) {
+    byId(other).hidden = other !== name;
+    byId(`tab-${other}`).ariaSelected = String(other === name);
+  }
+  drawStrips();
+}
+
+/** Draws the strip that is shown; before the next frame, however often it is asked for. */
+function drawStrips() {
+  if (drawStrips.asked) return;
+  drawStrips.asked = true;
+  requestAnimationFrame(() => {
+    drawStrips.asked = false;
+    measureStrips();
+    drawTimeline();
+    drawMemory();
+    drawLens();
+  });
+}
+
+function setUpStrips() {
+  timeline.addEventListener("click", clickTimeline);
+  timeline.addEventListener("keydown", (event) => {
+    const turn = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageUp: -10, PageDown: 10 }[event.key];
+    if (!turn) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const place = visibleRange().from + (turn * state.doc.text.length) / 100;
+    scrollToPlace(Math.max(0, Math.min(state.doc.text.length - 1, Math.round(place))), 0);
+  });
+  for (const name of ["timeline", "memory"]) byId(`tab-${name}`).addEventListener("click", () => showStrip(name));
+  byId("fold").addEventListener("click", ({ target }) => {
+    body.hidden = !body.hidden;
+    target.ariaExpanded = String(!body.hidden);
+    target.textContent = body.hidden ? "▴" : "▾";
+    drawStrips();
+  });
+  on("document filters selection resize", drawStrips);
+  on("scroll", drawLens);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawStrips);
+}

@@ -1,0 +1,263 @@
+// The text: only blocks in view, and some around, are in the tree. A block's height is estimated until it was drawn
+// once; when the truth comes in above what is being read, the scroll position moves with it, so nothing jumps.
+
+const AROUND = 600; // pixels drawn above and below the view
+const view = byId("text");
+const column = byId("blocks");
+const drawn = new Map(); // number of block -> its element
+const measured = new Set();
+let heights = [];
+let tops = []; // tops[i] is where block i begins; the last is the height of all
+let frame = { top: 0, height: 0 }; // where the column begins in the view, and the view's height
+
+function estimate() {
+  frame = { top: column.offsetTop, height: view.clientHeight };
+  const style = getComputedStyle(column);
+  const size = parseFloat(style.fontSize);
+  const perLine = Math.max(20, column.clientWidth / (size * 0.47));
+  const line = parseFloat(style.lineHeight);
+  heights = state.blocks.map(({ from, to, kind }) => {
+    const lines = kind === "verse" ? state.doc.text.slice(from, to).trim().split("\n").length : Math.ceil((to - from) / perLine);
+    return lines * line + size;
+  });
+  measured.clear();
+  stack();
+}
+
+function stack() {
+  tops = [0, ...sums(heights)];
+  column.style.height = `${tops.at(-1)}px`;
+}
+
+/** The block at a height of the column. */
+function blockAtHeight(height) {
+  return Math.min(state.blocks.length - 1, Math.max(0, lowerBound(tops, height + 1, (top) => top) - 1));
+}
+
+function blockAt(place) {
+  return Math.max(0, lowerBound(state.blocks, place + 1, (block) => block.from) - 1);
+}
+
+/** Draws what is in view, and measures what is drawn for the first time. */
+function draw() {
+  const top = view.scrollTop - frame.top;
+  const anchor = blockAtHeight(top);
+  const below = top - tops[anchor];
+  const first = blockAtHeight(top - AROUND);
+  const last = blockAtHeight(top + frame.height + AROUND);
+  for (const [number, element] of drawn) {
+    if (number < first || number > last) {
+      element.remove();
+      drawn.delete(number);
+    }
+  }
+  const fresh = [];
+  for (let number = first; number <= last; number++) {
+    if (!drawn.has(number)) fresh.push(number);
+  }
+  for (const number of fresh) insert(number);
+  const unknown = fresh.filter((number) => !measured.has(number));
+  for (const number of unknown) {
+    heights[number] = drawn.get(number).offsetHeight;
+    measured.add(number);
+  }
+  if (unknown.length) stack();
+  for (const number of unknown.length ? drawn.keys() : fresh) drawn.get(number).style.transform = `translateY(${tops[number]}px)`;
+  if (tops[anchor] + below !== top) view.scrollTop = frame.top + tops[anchor] + below;
+  if (fresh.length) tell("drawn");
+}
+
+function insert(number) {
+  const block = state.blocks[number];
+  const element = make(block.kind === "heading" ? "h2" : "p", { className: `block ${block.kind}` });
+  element.dataset.block = number;
+  fill(element, block);
+  drawn.set(number, element);
+  // Kept in the order of the text, for those who hear it read.
+  const next = [...drawn.keys()].filter((other) => other > number).sort((a, b) => a - b)[0];
+  column.insertBefore(element, next === undefined ? null : drawn.get(next));
+}
+
+/** Puts the text of a block into an element, its mentions as nested spans. */
+function fill(element, block) {
+  const spans = shownIn(block);
+  const open = [{ element, to: block.to, level: -1 }];
+  let place = block.from;
+  const write = (to) => {
+    if (to > place) open.at(-1).element.append(state.doc.text.slice(place, to));
+    place = to;
+  };
+  const close = () => {
+    write(open.at(-1).to);
+    const { element: done, level } = open.pop();
+    done.style.setProperty("--level", level);
+    open.at(-1).level = Math.max(open.at(-1).level, level + 1);
+  };
+  for (let index = 0; index < spans.length; index++) {
+    let { mention, from, to } = spans[index];
+    while (from >= open.at(-1).to) close();
+    write(from);
+    const end = open.at(-1).to;
+    if (to > end) {
+      // It crosses the end of another mention: the rest is a span of its own.
+      const rest = { mention, from: end, to };
+      spans.splice(index + 1 + lowerBound(spans.slice(index + 1), end, (span) => span.from), 0, rest);
+      to = end;
+    }
+    const span = mentionSpan(mention);
+    open.at(-1).element.append(span);
+    open.push({ element: span, to, level: 0 });
+  }
+  while (open.length > 1) close();
+  write(block.to);
+}
+
+function shownIn({ from, to }) {
+  const { mentions, longest } = state.doc;
+  const spans = [];
+  for (let index = lowerBound(mentions, from - longest, (m) => m.from); index < mentions.length && mentions[index].from < to; index++) {
+    const mention = mentions[index];
+    if (mention.to > from && isShown(mention)) spans.push({ mention, from: Math.max(from, mention.from), to: Math.min(to, mention.to) });
+  }
+  return spans;
+}
+
+function mentionSpan(mention) {
+  const span = make("span", { className: "mention", tabIndex: -1 });
+  span.dataset.mention = mention.index;
+  span.style.setProperty("--hue", mention.entity.hue);
+  light(span, mention);
+  return span;
+}
+
+function light(span, mention) {
+  span.classList.toggle("single", mention.entity.mentions.length === 1);
+  span.classList.toggle("on", mention.entity === state.selected);
+  span.classList.toggle("now", mention === state.current);
+}
+
+function lightAll() {
+  column.classList.toggle("chosen", Boolean(state.selected));
+  for (const span of column.querySelectorAll(".mention")) light(span, mentionOf(span));
+}
+
+function mentionOf(span) {
+  return state.doc.mentions[span.dataset.mention];
+}
+
+/** Draws the blocks in view again: other mentions are shown in them. Their heights stay. */
+function refill() {
+  for (const [number, element] of drawn) {
+    element.replaceChildren();
+    fill(element, state.blocks[number]);
+  }
+  lightAll();
+  tell("drawn");
+}
+
+/** Draws everything anew: another text, or another width. Keeps the place. */
+function redraw() {
+  const place = tops.length > 1 ? visibleRange().from : 0;
+  for (const element of drawn.values()) element.remove();
+  drawn.clear();
+  estimate();
+  scrollToPlace(place, 0);
+}
+
+/** Scrolls a place of the text to a share of the view's height. */
+function scrollToPlace(place, share = 0.35) {
+  const number = blockAt(Math.min(place, state.doc.text.length - 1));
+  // The first time, heights around the target may still be guesses; the second time, they are known.
+  for (let round = 0; round < 2 && (round === 0 || !share); round++) {
+    if (share && drawn.has(number)) break;
+    view.scrollTop = frame.top + tops[number] - frame.height * share;
+    draw();
+  }
+  const rectangle = share && rangeOf(place, place + 1)?.getBoundingClientRect();
+  if (rectangle) {
+    view.scrollTop += rectangle.top - view.getBoundingClientRect().top - frame.height * share;
+    draw();
+  }
+  tell("scroll");
+}
+
+function showMention(mention) {
+  scrollToPlace(mention.from);
+  column.querySelector(`[data-mention="${mention.index}"]`)?.focus({ preventScroll: true });
+}
+
+/** The characters at the top and the bottom of the view, to the block. */
+function visibleRange() {
+  const top = view.scrollTop - frame.top;
+  return { from: state.blocks[blockAtHeight(top)].from, to: state.blocks[blockAtHeight(top + frame.height)].to };
+}
+
+/** The place in the tree of characters of the text, if their block is drawn. */
+function rangeOf(from, to) {
+  const number = blockAt(from);
+  const element = drawn.get(number);
+  if (!element) return null;
+  const range = document.createRange();
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let place = state.blocks[number].from;
+  let begun = false;
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const end = place + node.length;
+    if (!begun && from < end) {
+      range.setStart(node, from - place);
+      begun = true;
+    }
+    if (begun) range.setEnd(node, Math.min(node.length, to - place));
+    if (begun && to <= end) break;
+    place = end;
+  }
+  return begun ? range : null;
+}
+
+/** Paper has no scrolling: all of the text goes into the tree, and afterwards out again. */
+function drawForPrint() {
+  for (const element of drawn.values()) element.remove();
+  drawn.clear();
+  state.blocks.forEach((_, number) => {
+    const block = state.blocks[number];
+    const element = make(block.kind === "heading" ? "h2" : "p", { className: `block ${block.kind}` });
+    fill(element, block);
+    column.append(element);
+  });
+}
+
+function drawForScreen() {
+  column.replaceChildren();
+  redraw();
+}
+
+function setUpText() {
+  let waiting = false;
+  view.addEventListener("scroll", () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      draw();
+      tell("scroll");
+    });
+  });
+  let width = 0;
+  new ResizeObserver(() => {
+    frame = { top: column.offsetTop, height: view.clientHeight };
+    if (column.clientWidth !== width) redraw();
+    else draw();
+    width = column.clientWidth;
+    tell("resize");
+  }).observe(view);
+  view.addEventListener("click", ({ target }) => {
+    const span = target.closest(".mention");
+    if (span) select(mentionOf(span).entity, mentionOf(span));
+    else if (!String(getSelection()) && !state.merging) select(null);
+  });
+  addEventListener("beforeprint", drawForPrint);
+  addEventListener("afterprint", drawForScreen);
+  // The selected entity is drawn whatever the filters say: another selection may show other mentions.
+  on("document filters selection", refill);
+  on("current", lightAll);
+}

@@ -1,0 +1,431 @@
+"""The reader page in a real browser: everything a reader does with it, and the file it gives back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+from longcoref.document import Document
+from longcoref.errors import UsageError
+from longcoref.formats import read_corpus
+from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
+from longcoref.render.html import page
+from longcoref.result import Result, ResultCluster, ResultMention, with_clusters
+from longcoref.runtime.clusterer import Decision
+from longcoref.runtime.stream import Step
+from longcoref.spans import WordSpan
+from longcoref.text import tokenize
+
+STORY = (Path(__file__).parent.parent / "examples" / "story.txt").read_text(encoding="utf-8")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--window-size=1300,900",
+)
+NAMES = {  # who is called how in the story; enough to fill a page, not an analysis
+    "Lydia": "Lydia|Miss Arden",
+    "Wren": "Wren",
+    "Elias Crake": "Elias Crake|Crake",
+    "Mrs. Hallow": "Mrs. Hallow",
+    "the parrot": "[Tt]he parrot|a grey parrot",
+    "Gannet Head": "Gannet Head",
+    "the harbour office": "the harbour office",
+}
+
+
+def made_up_result(text: str, names: dict[str, str], *, id: str) -> Result:
+    """A result with an entity for each name, whose mentions are what its pattern finds."""
+    document = tokenize(text, id=id)
+    first = {start: index for index, (start, _) in enumerate(document.offsets)}
+    last = {end: index + 1 for index, (_, end) in enumerate(document.offsets)}
+    clusters = []
+    for number, (name, pattern) in enumerate(names.items()):
+        mentions = tuple(
+            ResultMention(
+                *found.span(), found[0], "PROP" if name[0].isupper() else "NOM", "PER", 0.9, 0,
+                WordSpan(first[found.start()], last[found.end()]),
+            )
+            for found in re.finditer(rf"\b(?:{pattern})\b", text)
+            if found.start() in first and found.end() in last
+        )  # fmt: skip
+        clusters.append(ResultCluster(number, name, "PER", len(mentions), mentions))
+    return Result(tuple(clusters), "made-up", "learned", 2, id, with_clusters(document, clusters))
+
+
+def made_up_trace(result: Result) -> list[Step]:
+    """Decisions as a memory of two cells might take them: the first two entities stay, the others share a cell."""
+    steps: list[Step] = []
+    holder: dict[int, int] = {}
+    for mention, cluster in result.mentions:
+        cell = min(cluster.id, 1)
+        before = holder.get(cell)
+        kind = ActionKind.LINK if before == cluster.id else ActionKind.NEW if before is None else ActionKind.EVICT
+        evicted = before if kind is ActionKind.EVICT else None
+        holder[cell] = cluster.id
+        decision = Decision(Action(kind, cell), cluster.id, evicted, 1.5, np.ones(1, np.float32), None, np.ones(0))
+        steps.append(
+            Step(
+                len(steps),
+                mention.start,
+                mention.end,
+                mention.words,
+                mention.text,
+                0,
+                mention.kind,
+                None,
+                0.9,
+                decision,
+            )
+        )
+    last = replace(steps[-1].decision, entity=None, evicted=None)
+    return [*steps, *(replace(steps[-1], decision=replace(last, action=action)) for action in (IGNORE, INVALID))]
+
+
+class Reader:
+    """A browser with a page, driven as a person would."""
+
+    def __init__(self, driver: webdriver.Chrome, folder: Path) -> None:
+        self.driver, self.folder = driver, folder
+
+    def open(self, html: str) -> Reader:
+        path = self.folder / "page.html"
+        path.write_text(html, encoding="utf-8")
+        self.driver.get(path.as_uri())
+        return self
+
+    def element(self, selector: str) -> WebElement:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector: str) -> list[str]:
+        return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
+
+    def click(self, selector: str) -> None:
+        self.element(selector).click()
+
+    def entity(self, name: str) -> WebElement:
+        """The row of the cast with this name."""
+        rows = self.driver.find_elements(By.CSS_SELECTOR, ".entity")
+        return next(row for row in rows if row.find_element(By.CSS_SELECTOR, ".name").text == name)
+
+    def cast(self) -> dict[str, int]:
+        return dict(zip(self.texts(".entity .name"), map(int, self.texts(".entity .count")), strict=True))
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def write(self, selector: str, text: str) -> None:
+        field = self.element(selector)
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(text)
+
+    def action(self, label: str) -> None:
+        """Presses the button of the entity's panel with this label."""
+        buttons = self.driver.find_elements(By.CSS_SELECTOR, "#details button")
+        button = next(button for button in buttons if button.text == label)
+        self.driver.execute_script("arguments[0].scrollIntoView()", button)
+        button.click()
+
+    def in_view(self, selector: str) -> bool:
+        """Whether an element stands inside the visible part of the text."""
+        return bool(
+            self.driver.execute_script(
+                "const a = document.querySelector(arguments[0]).getBoundingClientRect();"
+                "const b = document.getElementById('text').getBoundingClientRect();"
+                "return a.top >= b.top && a.bottom <= b.bottom",
+                selector,
+            )
+        )
+
+    def download(self) -> Path:
+        """The file that the page gives when asked for the corrected result."""
+        for old in self.folder.glob("*.json"):
+            old.unlink()
+        self.click("#download")
+        WebDriverWait(self.driver, 30).until(lambda _: list(self.folder.glob("*.json")))
+        return next(self.folder.glob("*.json"))
+
+    def wait_for(self, selector: str, text: str) -> None:
+        WebDriverWait(self.driver, 30).until(lambda _: text in self.element(selector).text)
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[webdriver.Chrome, Path]]:
+    browser, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (browser and chromedriver):
+        message = "no browser: install Debian's packages chromium and chromium-driver"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    folder = tmp_path_factory.mktemp("page")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+    yield chrome, folder
+    chrome.quit()
+
+
+@pytest.fixture
+def reader(driver: tuple[webdriver.Chrome, Path]) -> Iterator[Reader]:
+    """A reader; at the end, nothing may have gone wrong in the page."""
+    chrome, folder = driver
+    chrome.get_log("browser")
+    yield Reader(chrome, folder)
+    assert chrome.get_log("browser") == []
+
+
+@pytest.fixture(scope="module")
+def story() -> Result:
+    return made_up_result(STORY, NAMES, id="story")
+
+
+@pytest.fixture(scope="module")
+def story_page(story: Result) -> str:
+    return page(story, STORY, title="The Lamp", trace=made_up_trace(story))
+
+
+def test_the_page_shows_the_text_and_the_cast(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    assert reader.cast() == {cluster.name: cluster.count for cluster in story if cluster.count > 1}
+    assert "a woman with one trunk" in reader.element("#blocks").text
+    assert set(reader.texts(".mention")) <= {mention.text for mention, _ in story.mentions}
+
+
+def test_only_what_is_near_the_view_is_in_the_tree(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    length = "return document.getElementById('blocks').textContent.length"
+    assert reader.driver.execute_script(length) < len(STORY) / 2
+    reader.driver.execute_script("document.getElementById('text').scrollTop = 1e9")
+    last = STORY.split()[-1]
+    WebDriverWait(reader.driver, 30).until(lambda _: last in reader.element("#blocks").text)
+    assert reader.driver.execute_script(length) < len(STORY) / 2
+
+
+def test_an_entity_lights_up_and_keys_step_through_its_mentions(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    reader.entity("Wren").click()
+    assert set(reader.texts(".mention.on")) == {"Wren"}
+    count = story.clusters[1].count
+    seen = []
+    for _ in range(count):
+        reader.press("n")
+        assert reader.in_view(".mention.now")
+        seen.append(reader.element("#step").text)
+    assert sorted(seen) == sorted(f"{number} of {count}" for number in range(1, count + 1))
+    reader.press("p")
+    assert reader.element("#step").text == seen[-2]
+    assert f"Wren, mention {seen[-2]}" in reader.element("#live").get_attribute("textContent")
+    reader.press(Keys.ESCAPE)
+    assert reader.texts(".mention.on") == []
+
+
+def test_search_finds_text_across_lines_and_names(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    reader.press("/")
+    reader.press(*"captain hallow")
+    found = len(re.findall(r"captain\s+hallow", STORY, re.IGNORECASE))
+    assert found > STORY.lower().count("captain hallow")  # in one place a line ends between the two words
+    assert reader.element("#hits").text == f"{found} in the text"
+    reader.press(Keys.ENTER)
+    assert reader.element("#hits").text.endswith(f"of {found}")
+    reader.write("#query", "wre")
+    assert reader.texts(".entity .name") == ["Wren"]
+
+
+def test_filters_hide_entities_and_their_mentions(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    reader.write("#least", "1")
+    assert len(reader.cast()) == len(story)
+    next(b for b in reader.driver.find_elements(By.CSS_SELECTOR, "#kinds button") if b.text == "names").click()
+    assert "Lydia" not in reader.texts(".mention")
+
+
+def test_corrections_are_kept_in_the_file_that_every_command_reads(
+    reader: Reader, story: Result, story_page: str
+) -> None:
+    reader.open(story_page)
+    before = reader.cast()
+    reader.entity("Lydia").click()
+    reader.press("m")
+    reader.entity("Wren").click()
+    reader.write("#name", "Lydia Wren\n")
+    reader.element("#type option[value='ORG']").click()
+    assert reader.cast()["Lydia Wren"] == before["Lydia"] + before["Wren"]
+    document = read_document(reader.download())
+    assert document.text == STORY
+    merged = next(cluster for cluster in document.clusters or () if cluster.id == "0")
+    assert {mention.type for mention in merged.mentions} == {"ORG"}
+    original = {cluster.id: cluster.spans for cluster in (story.document or document).clusters or ()}
+    assert merged.spans == tuple(sorted(original["0"] + original["1"]))
+    others = {cluster.id: cluster.spans for cluster in document.clusters or () if cluster.id != "0"}
+    assert others == {id: spans for id, spans in original.items() if id not in ("0", "1")}
+
+
+def test_split_and_remove_and_undo(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    before = reader.cast()
+    reader.entity("Elias Crake").click()
+    reader.press("n", "n", "n")
+    place = int(reader.element("#step").text.split()[0])
+    reader.action("Split from here on")
+    assert reader.cast()["Elias Crake"] == place - 1
+    assert reader.cast()["Crake"] == before["Elias Crake"] - place + 1
+    reader.action("Remove entity")
+    assert "Crake" not in reader.cast()
+    reader.entity("Lydia").click()
+    reader.press("n")
+    reader.action("Split off")
+    reader.write("#least", "1")
+    assert reader.cast()["Lydia"] in (before["Lydia"] - 1, 1)
+    for _ in range(3):
+        reader.click("#undo")
+    reader.write("#least", "2")
+    assert reader.cast() == before
+    assert not reader.element("#undo").is_enabled()
+
+
+def test_a_corrected_file_is_opened_again(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    reader.entity("Lydia").click()
+    reader.write("#name", "Lydia Arden\n")
+    saved = reader.download()
+    record = json.loads(saved.read_text(encoding="utf-8"))
+    cast = reader.cast()
+    reader.open(story_page)
+    assert "Lydia Arden" not in reader.cast()
+    reader.element("#file").send_keys(str(saved))
+    reader.wait_for("#banner", "Opened")
+    assert reader.cast() == cast
+    assert json.loads(reader.download().read_text(encoding="utf-8")) == record
+
+
+def test_a_file_of_another_text_is_refused(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    cast = reader.cast()
+    wrong = reader.folder / "wrong.json"
+    mention = {"start": 0, "end": 4, "text": "Anna"}
+    wrong.write_text(json.dumps({"schema": "longcoref/1", "clusters": [{"id": 0, "mentions": [mention]}]}))
+    reader.element("#file").send_keys(str(wrong))
+    reader.wait_for("#banner", "another text")
+    assert reader.cast() == cast
+
+
+def test_the_memory_is_shown_if_there_is_a_trace(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    reader.click("#tab-memory")
+    reader.wait_for("#strip-note", "2 cells")
+    assert "1 mentions ignored, 1 found to be none" in reader.element("#strip-note").text
+    reader.entity("Wren").click()
+    reader.press("n")
+    assert "cell 2" in reader.element("#mention-box").text
+    reader.open(page(story, STORY, title="The Lamp"))
+    assert not reader.element("#tab-memory").is_displayed()
+
+
+def test_dark_and_light(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    colours = set()
+    for _ in range(2):
+        colours.add(reader.element("body").value_of_css_property("background-color"))
+        reader.press("t")
+    assert len(colours) == 2
+
+
+def test_markup_in_a_text_stays_text(reader: Reader) -> None:
+    text = "Ann <b>met</b> </script><script>document.title = 'lost'</script> <!-- Ann & Bob 🙂 Ann\r\n{{title}} Ann."
+    result = made_up_result(text, {"Ann": "Ann", "<i>Bob</i>": "Bob"}, id="<id>")
+    reader.open(page(result, text, title="</title><script>document.title = 'lost'</script>"))
+    assert reader.driver.title == "</title><script>document.title = 'lost'</script>"
+    assert reader.element("#blocks").get_attribute("textContent") == text
+    reader.write("#least", "1")
+    assert set(reader.cast()) == {"Ann", "<i>Bob</i>"}
+    assert read_document(reader.download()) == result.document
+
+
+def test_nested_and_crossing_mentions_keep_the_text(reader: Reader) -> None:
+    text = "the old man of the sea and his dog"
+    names = {"a": "the old man of the sea", "b": "the sea", "c": "the sea and his", "d": "his dog", "e": "his"}
+    reader.open(page(made_up_result(text, names, id="nested"), text, title="Nested"))
+    reader.write("#least", "1")
+    assert reader.element("#blocks").get_attribute("textContent") == text
+    assert len(reader.driver.find_elements(By.CSS_SELECTOR, ".mention .mention")) >= 2
+    assert len(reader.cast()) == len(names)
+
+
+def test_a_text_without_anybody_is_a_page_too(reader: Reader) -> None:
+    for text in ("", "It rained."):
+        reader.open(page(made_up_result(text, {}, id="nobody"), text, title="Nobody"))
+        assert reader.element("#blocks").get_attribute("textContent") == text
+        assert reader.cast() == {}
+        reader.press("n")
+
+
+def test_a_result_of_another_text_is_an_error(story: Result) -> None:
+    with pytest.raises(UsageError, match="not of this text"):
+        page(story, "x" + STORY, title="Shifted")
+    with pytest.raises(UsageError, match="schema"):
+        page({"clusters": []}, "", title="No schema")
+
+
+class Tags(HTMLParser):
+    """The tags of a page and its data, as a browser's parser sees them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.data = ""
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        self.tags.append(tag)
+        self.last = dict(attributes)
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1] == "script" and self.last.get("id") == "data":
+            self.data += data
+
+
+def tags_of(html: str) -> Tags:
+    parser = Tags()
+    parser.feed(html)
+    return parser
+
+
+@given(st.text(alphabet=st.one_of(st.sampled_from("<>/!-&'\"{}script"), st.characters(exclude_categories=["Cs"]))))
+def test_no_text_changes_the_page_around_it(text: str) -> None:
+    empty = {"schema": "longcoref/1", "clusters": []}
+    parsed = tags_of(page(empty, text, title=text))
+    assert parsed.tags == tags_of(page(empty, "", title="")).tags
+    assert json.loads(parsed.data)["record"]["text"] == text
+
+
+def read_document(path: Path) -> Document:
+    (document,) = read_corpus(str(path))
+    return document
