@@ -19,6 +19,7 @@ from longcoref.errors import InputError, UsageError, unknown_name
 from longcoref.files import atomic_text
 from longcoref.formats import read_corpus
 from longcoref.formats.source import Source, open_source
+from longcoref.render.html import write_page
 from longcoref.render.outputs import output_formats, output_suffix, write_results
 from longcoref.render.steps import StepWriter, TraceWriter
 from longcoref.resolver import Resolver, load
@@ -70,6 +71,7 @@ def resolve(
       longcoref resolve story.txt
       longcoref resolve novel.txt -o novel.jsonl --cells 50
       longcoref resolve chapters/ -o resolved/ --to conll
+      longcoref resolve novel.txt -o novel.html
       cat story.txt | longcoref resolve - --to text --types PER --min-mentions 2
 
     """
@@ -95,12 +97,20 @@ def resolve(
                     tracer.add(step)
                 yield step
 
-        def result(item: _Input) -> Result:
+        def result(item: _Input, kept: list[Step] | None = None) -> Result:
             document = item.document()
-            steps = watched(item, resolver.steps(document), len(document.text))
+            steps: Iterable[Step] = watched(item, resolver.steps(document), len(document.text))
+            if kept is not None:
+                kept.extend(steps)
+                steps = kept
             return resolver.gather(document, steps).select(types=wanted, min_mentions=min_mentions)
 
         def write(chosen: Sequence[_Input], stream: IO[str]) -> None:
+            if format == "html":
+                for item in chosen:
+                    kept: list[Step] = []
+                    write_page(result(item, kept), stream, trace=kept)
+                return
             if format != "jsonl":
                 write_results(map(result, chosen), stream, format)
                 return
@@ -111,9 +121,12 @@ def resolve(
                     writer.add(step)
                 writer.end()
 
+        one_file = output == "-" or not (output.endswith("/") or Path(output).is_dir())
+        if format == "html" and one_file and len(inputs) > 1:
+            raise UsageError(f"a page shows one text, got {len(inputs)}: for a page each, give a folder: -o pages/")
         if output == "-":
             write(inputs, typer.get_text_stream("stdout", encoding="utf-8"))
-        elif output.endswith("/") or Path(output).is_dir():
+        elif not one_file:
             _write_folder(inputs, Path(output), suffix, write)
         else:
             with atomic_text(output) as stream:

@@ -1,7 +1,8 @@
 """The list of output formats, each with its writer.
 
 `WRITERS` has the writers of whole results; a new output is a function there. What `longcoref.formats` can write is
-written by it. `jsonl` and the trace are written while reading (steps.py).
+written by it. `jsonl` and the trace are written while reading (steps.py), `html` has the decisions beside the result
+(html.py).
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from longcoref.render.text import write_text
 from longcoref.result import Result
 
 WRITERS: dict[str, Callable[[Iterable[Result], IO[str]], None]] = {"json": write_json, "text": write_text}
-SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "text": ".txt"}
+SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "text": ".txt", "html": ".html"}
 
 
 def output_formats() -> list[str]:
     """The names of all output formats."""
-    return list(dict.fromkeys([*WRITERS, "jsonl", *FORMATS]))
+    return list(dict.fromkeys([*WRITERS, "jsonl", "html", *FORMATS]))
 
 
 def output_suffix(format: str) -> str:
