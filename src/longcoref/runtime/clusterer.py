@@ -76,6 +76,7 @@ class Clusterer:
         self._facts = np.zeros((len(EntityArrays.__slots__), rows), dtype=np.int64)
         self._match = MatchIndex()
         self._own_features = self._features_of_newcomers()
+        self._feature_places: npt.NDArray[np.int64] = np.zeros((0, len(heads.table_offsets)), dtype=np.int64)
 
     def cluster(
         self, x: Floats, scores: Floats, facts: Sequence[MentionFacts], forced: Iterable[Action] | None = None
@@ -89,11 +90,12 @@ class Clusterer:
         as_entity = x @ link.parts[1]
         as_candidate = x @ fertility.parts[0] + fertility.bias if fertility else as_entity
         weights = self._heads.entity_weights(x)
-        mentions = mention_arrays(facts, np.arange(self._seen, self._seen + len(x)))
+        mentions = mention_arrays(facts, np.arange(self._seen, self._seen + len(x))).rows()
         actions = None if forced is None else iter(forced)
         start = 0
         while start < len(x):
-            size = min(len(x) - start, _MENTIONS_AT_ONCE, max(1, _PAIRS_AT_ONCE // max(1, len(self.cells))))
+            largest = min(_MENTIONS_AT_ONCE, max(1, _PAIRS_AT_ONCE // max(1, len(self.cells))))
+            size = -(-(len(x) - start) // -(-(len(x) - start) // largest))  # parts of about the same size
             part = slice(start, start + size)
             meetings = _Meetings(
                 x[part],
@@ -136,8 +138,11 @@ class Clusterer:
             genre=self._genre,
         )
         rows = len(heads.link_table)
+        if len(self._feature_places) < count:
+            self._feature_places = np.arange(0, 2 * count * rows, rows)[:, None] + heads.table_offsets
+        codes += self._feature_places[:count]
         features = np.zeros(count * rows, dtype=np.float32)
-        features[codes + heads.table_offsets + np.arange(0, count * rows, rows)[:, None]] = 1
+        features[codes] = 1
         return features.reshape(count, rows)
 
     def _link_scores(self, hidden: Floats, features: Floats) -> Floats:
@@ -196,15 +201,14 @@ class Clusterer:
         for kept, value in zip((self._vectors, self._link_parts, self._fertility_parts), values, strict=True):
             _mix(kept[cell], value, share)
         known = self._facts[:, cell].tolist() if linked else [0] * len(self._facts)
-        pronoun = int(mention.pronoun)
         self._facts[:, cell] = (
             self.cells.counts[cell],
             mention.index,
             mention.sentence,
             mention.quoted,
-            known[4] | (pronoun > 0) << pronoun,
-            known[5] | int(mention.gender),
-            known[6] | int(mention.named),
+            known[4] | (mention.pronoun > 0) << mention.pronoun,
+            known[5] | mention.gender,
+            known[6] | mention.named,
         )
         if action.kind is ActionKind.EVICT:
             self._match.forget(cell)

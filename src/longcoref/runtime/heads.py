@@ -85,20 +85,25 @@ class Heads:
         order = np.argsort(-candidates.widths, kind="stable")
         reaching = np.searchsorted(-candidates.widths[order], -np.arange(1, candidates.max_width + 1), side="right")
         starts, pooled, total = starts[order], heads[order], weights[order]
+        buffer = np.empty_like(starts)
         for column, count in enumerate(reaching):
             if not count:
                 break
-            rows = order[:count]
+            rows, hidden = order[:count], buffer[:count]
             if column:
                 added = weights[rows + column]
                 total = np.logaddexp(total[:count], added)
                 pooled = pooled[:count]
-                pooled += (heads[rows + column] - pooled) * np.exp(added - total)[:, None]
-            table_rows = candidates.width_rows(rows, column + 1)
-            hidden = starts[:count] + ends[rows + column]
+                np.take(heads, rows + column, axis=0, out=hidden, mode="clip")
+                hidden -= pooled
+                hidden *= np.exp(added - total)[:, None]
+                pooled += hidden
+            np.take(ends, rows + column, axis=0, out=hidden, mode="clip")
+            hidden += starts[:count]
             hidden += pooled
-            hidden += self._width_part[table_rows]
-            grid[rows, column] = self._mention.finish(hidden) + self._prior[table_rows]
+            width = column if candidates.unit == "words" else candidates.width_rows(rows, column + 1)
+            hidden += self._width_part[width]
+            grid[rows, column] = self._mention.finish(hidden) + self._prior[width]
         return grid
 
     def _logits(self, vectors: Floats) -> Floats:

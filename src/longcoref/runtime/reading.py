@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -30,7 +32,7 @@ from longcoref.runtime.windows import Window, WindowSplitter
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.text import Sentence
 
-_WINDOWS_AT_ONCE = 32
+_WINDOWS_AT_ONCE = 16
 """Windows encoded at a time: enough work for all threads, few enough to bound the memory."""
 
 
@@ -79,6 +81,16 @@ class Block:
     decisions: Sequence[Decision]
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Windows to be encoded together, as they stand in the text and in `ids`; `last` if none comes after them."""
+
+    windows: list[Window]
+    shifted: list[Window]
+    ids: PieceIds
+    last: bool
+
+
 class Reader:
     """Reads one text, sentence by sentence, under a memory policy. Keeps what is still open between calls."""
 
@@ -109,16 +121,30 @@ class Reader:
 
         `given` has the mentions to cluster, by number of sentence and in words of that sentence, instead of proposals.
         """
+        threads = getattr(self._model.encoder, "threads", 1)
+        with ThreadPoolExecutor(1) if threads > 1 else nullcontext() as ahead:
+            encoded: tuple[_Batch, Future[Floats] | None] | None = None
+            for batch in self._batches(sentences, last=last):
+                # The next windows are encoded by other threads while the memory, which has to go step by step, is here.
+                future = ahead.submit(self._model.encoder.encode, batch.ids, batch.shifted) if ahead else None
+                if encoded is not None:
+                    yield from self._decide_all(*encoded, given)
+                encoded = batch, future
+            if encoded is not None:
+                yield from self._decide_all(*encoded, given)
+
+    def _batches(self, sentences: Iterable[Sentence], *, last: bool) -> Iterator[_Batch]:
+        """The windows that the sentences complete, some at a time."""
         windows: list[Window] = []
         for sentence in sentences:
             windows += self._add(sentence)
             if len(windows) >= _WINDOWS_AT_ONCE:
-                yield from self._encode(windows, given, last=False)
+                yield self._batch(windows, last=False)
                 windows = []
         if last:
             windows += self.splitter.finish()
         if windows:
-            yield from self._encode(windows, given, last=last)
+            yield self._batch(windows, last=last)
 
     def _add(self, sentence: Sentence) -> list[Window]:
         pieces = [self._model.tokenizer.word(word) for word in sentence.words]
@@ -129,16 +155,24 @@ class Reader:
         self.lengths.append(lengths)
         return self.splitter.feed(lengths)
 
-    def _encode(
-        self, windows: list[Window], given: Mapping[int, Sequence[WordSpan]] | None, *, last: bool
-    ) -> Iterator[Block]:
+    def _batch(self, windows: list[Window], *, last: bool) -> _Batch:
         base = self.first_id
-        shifted = [Window(*(edge - base for edge in window)) for window in windows]
-        vectors = self._model.encoder.encode(np.array(self.ids, np.int32), shifted)
+        batch = _Batch(
+            windows,
+            [Window(*(edge - base for edge in window)) for window in windows],
+            np.array(self.ids, np.int32),
+            last,
+        )
         self.first_id = self.splitter.start
         del self.ids[: self.first_id - base]
-        for block in self._cut(windows, vectors, last=last):
-            yield self._decide(*block, given)
+        return batch
+
+    def _decide_all(
+        self, batch: _Batch, future: Future[Floats] | None, given: Mapping[int, Sequence[WordSpan]] | None
+    ) -> Iterator[Block]:
+        vectors = self._model.encoder.encode(batch.ids, batch.shifted) if future is None else future.result()
+        for ready in self._cut(batch.windows, vectors, last=batch.last):
+            yield self._decide(*ready, given)
 
     def _cut(
         self, windows: Sequence[Window], vectors: Floats, *, last: bool
