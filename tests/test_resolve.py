@@ -1,0 +1,187 @@
+"""The commands resolve and info."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("torch")
+
+import longcoref
+from longcoref.cli import main
+from longcoref.formats import read_corpus
+from longcoref.text import tokenize
+
+TEXT = (
+    "Ann saw the old mill. She left it, and Tom met her. “Tom liked the barn,” he saw Ruth's inn. "
+    "Carl saw the inns 😀 and left.\r\n\r\nRuth met the old mills — twice!\n"
+) * 5
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Path:
+    path = tmp_path / "story.txt"
+    path.write_bytes(TEXT.encode())
+    return path
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as exit:
+        main([str(argument) for argument in arguments])
+    return int(exit.value.code or 0)
+
+
+@pytest.fixture
+def resolve(tiny_model: Path, capsys: pytest.CaptureFixture[str]):
+    def call(*arguments: object) -> str:
+        code = run("resolve", "--model", tiny_model, "--cells", 3, "--threads", 1, *arguments)
+        captured = capsys.readouterr()
+        assert code == 0, captured.err
+        assert captured.err == ""
+        return captured.out
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def expected(tiny_model: Path) -> longcoref.Result:
+    return longcoref.load(tiny_model, cells=3, threads=1)(TEXT, id="story")
+
+
+def test_json_is_that_of_the_result(resolve, story: Path, expected: longcoref.Result) -> None:
+    assert json.loads(resolve(story)) == expected.as_json()
+    several = json.loads(resolve(story, story))
+    assert several == [expected.as_json()] * 2
+
+
+def test_jsonl_says_the_same_as_json(resolve, story: Path, tmp_path: Path, expected: longcoref.Result) -> None:
+    out = tmp_path / "story.jsonl"
+    resolve(story, "-o", out)
+    header, *records, end = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert header == {
+        "schema": "longcoref-stream/1",
+        "id": "story",
+        "model": "tiny",
+        "memory": {"policy": "learned", "capacity": 3},
+    }
+    mentions: dict[int, list[dict[str, object]]] = {}
+    closed = {}
+    for record in records:
+        if "mention" in record:
+            assert record["cluster"] not in closed
+            mentions.setdefault(record["cluster"], []).append(record["mention"])
+        else:
+            closed[record["closed"]["id"]] = record["closed"]
+    assert end == {"end": {"mentions": len(expected.mentions), "clusters": len(expected)}}
+    assert sorted(closed) == sorted(mentions) == [cluster.id for cluster in expected]
+    for cluster in expected:
+        summary = {"id": cluster.id, "name": cluster.name, "type": cluster.type, "mentions": len(cluster)}
+        assert closed[cluster.id] == summary
+        assert mentions[cluster.id] == [mention.as_json(None) for mention in cluster]
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+def test_filters(resolve, story: Path, expected: longcoref.Result, format: str) -> None:
+    out = resolve(story, "--to", format, "--types", "PER", "--min-mentions", 3)
+    kept = {cluster.id for cluster in expected if cluster.type == "PER" and len(cluster) >= 3}
+    assert 0 < len(kept) < len(expected)
+    if format == "json":
+        assert {cluster["id"] for cluster in json.loads(out)["clusters"]} == kept
+    else:
+        lines = [json.loads(line) for line in out.splitlines()]
+        assert {line["cluster"] for line in lines if "cluster" in line} == kept
+        assert {line["closed"]["id"] for line in lines if "closed" in line} == kept
+
+
+def test_the_trace_has_every_decision(resolve, story: Path, tmp_path: Path, tiny_model: Path) -> None:
+    for format in ("json", "jsonl"):
+        trace = tmp_path / f"{format}.trace"
+        resolve(story, "--to", format, "--trace", trace)
+    records = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    assert trace.read_bytes() == (tmp_path / "json.trace").read_bytes()
+    steps = list(longcoref.load(tiny_model, cells=3, threads=1).steps(tokenize(TEXT)))
+    assert [record["index"] for record in records] == list(range(len(steps)))
+    for record, step in zip(records, steps, strict=True):
+        assert (record["start"], record["end"], record["text"]) == (step.start, step.end, step.text)
+        assert (record["action"], record["cell"]) == (step.decision.action.kind.value, step.decision.action.cell)
+        assert (record["cluster"], record["evicted"]) == (step.decision.entity, step.decision.evicted)
+        best = sorted(step.decision.links.tolist(), reverse=True)[:3]
+        assert [link["score"] for link in record["links"]] == pytest.approx(best, abs=1e-4)
+        if record["action"] == "link":
+            assert record["links"][0]["cluster"] == record["cluster"]
+        else:
+            assert len(record["options"]) == min(3, len(step.decision.options))
+
+
+def test_marked_text(resolve, story: Path, expected: longcoref.Result) -> None:
+    text, cast = resolve(story, "--to", "text").rsplit("\n\n", 1)
+    assert re.sub(r"\[|\]\d+", "", text) == TEXT.rstrip()
+    assert Counter(map(int, re.findall(r"\](\d+)", text))) == {cluster.id: len(cluster) for cluster in expected}
+    assert [line.split("  ")[-1].rsplit(" (", 1)[0] for line in cast.splitlines()] == [c.name for c in expected]
+
+
+def test_folders_and_stdin(
+    resolve, story: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: longcoref.Result
+) -> None:
+    folder = tmp_path / "out"
+    resolve(tmp_path, "--to", "json", "-o", f"{folder}/")
+    assert json.loads((folder / "story.json").read_text(encoding="utf-8")) == expected.as_json()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"\xef\xbb\xbf" + TEXT.encode())))
+    assert json.loads(resolve("-")) == {**expected.as_json(), "id": "stdin"}
+
+
+def test_words_of_other_formats_are_kept(resolve, tmp_path: Path) -> None:
+    source = tmp_path / "words.jsonlines"
+    sentences = [["Ann", "saw", "Tom", "and", "the", "mill", "."], ["She", "left", "it", "."]] * 4
+    source.write_text(json.dumps({"doc_key": "words", "sentences": sentences}) + "\n", encoding="utf-8")
+    resolve(source, "--from", "jsonlines", "--to", "jsonlines", "-o", tmp_path / "out.jsonlines")
+    (document,) = read_corpus(tmp_path / "out.jsonlines")
+    assert [list(document.words[start:end]) for start, end in document.sentences] == sentences
+    assert document.clusters
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["nowhere.txt"], 1, "cannot read this file"),
+        (["story.txt", "--to", "jsn"], 2, "did you mean 'json'"),
+        (["story.txt", "--types", "PRE"], 2, "did you mean 'PER'"),
+        (["story.txt", "--memory", "unbounded"], 2, "has no capacity"),
+        (["story.txt", "--memory", "lerned"], 2, "did you mean 'learned'"),
+        (["latin.txt"], 1, "latin.txt:2: byte 0xe9 is not UTF-8"),
+        (["latin.txt", "--to", "jsonl", "-o", "out.jsonl"], 1, "latin.txt:2: byte 0xe9 is not UTF-8"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    tiny_model: Path,
+    story: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(story.parent)
+    Path("latin.txt").write_bytes("Ann.\nRené saw Tom.".encode("latin-1"))
+    assert run("resolve", "--model", tiny_model, "--cells", 3, *arguments) == code
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert {path.name for path in story.parent.iterdir()} == {"story.txt", "latin.txt"}
+
+
+def test_info(tiny_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", tiny_model, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["model"]["name"] == "tiny"
+    assert facts["program"]["longcoref"] == longcoref.__version__
+    assert facts["calibration"] == {"temperature": 1.5}
+    assert run("info", tiny_model) == 0
+    assert "tiny" in capsys.readouterr().out
+    assert run("info", "nowhere") == 1
