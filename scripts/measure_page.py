@@ -1,0 +1,133 @@
+"""Measures the reader page of a made-up novel in Chromium: size, time until it can be used, time of a step.
+
+python scripts/measure_page.py [--words 120000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+from longcoref.memory import Action, ActionKind
+from longcoref.render.html import page
+from longcoref.runtime.clusterer import Decision
+from longcoref.runtime.stream import Step
+from longcoref.spans import WordSpan
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--window-size=1300,900",
+)
+CELLS = 20
+WORDS = ["the", "of", "and", "to", "in", "that", "it", "was", "for", "with", "had", "not", "at", "on", "by", "which"]
+PRONOUNS = ["he", "she", "him", "her"]
+STEPS = """
+const [done, times] = [arguments[0], []];
+(async () => {
+  for (let count = 0; count < 60; count++) {
+    const start = performance.now();
+    const key = count % 3 === 2 ? "p" : "n";
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    await new Promise(requestAnimationFrame);
+    await new Promise((resolve) => setTimeout(resolve));
+    times.push(performance.now() - start);
+  }
+  done(times);
+})();
+"""
+
+
+def novel(words: int, entities: int = 3000) -> tuple[dict[str, Any], str, list[Step]]:
+    """A result, its text and its trace: about every fourth word is a mention, a few entities have most of them."""
+    chance = random.Random(1)
+    clusters: list[list[dict[str, Any]]] = [[] for _ in range(entities)]
+    pieces: list[str] = []
+    steps: list[Step] = []
+    cells: dict[int, int] = {}
+    place = 0
+    for number in range(words):
+        word, entity = chance.choice(WORDS), None
+        if chance.random() < 0.29:
+            entity = min(int(chance.paretovariate(0.55)) - 1, entities - 1)
+            word = f"Name{entity}" if chance.random() < 0.4 else chance.choice(PRONOUNS)
+            end = place + len(word)
+            kind = "PROP" if word[0] == "N" else "PRON"
+            clusters[entity].append(
+                {"start": place, "end": end, "text": word, "kind": kind, "score": round(chance.random(), 4)}
+            )
+            decision = decide(cells, entity, chance)
+            steps.append(Step(len(steps), place, end, WordSpan(number, number + 1), word, 0, kind, None, 0.5, decision))
+        separator = ".\n\n" if number % 70 == 69 else "\n" if number % 14 == 13 else " "
+        pieces += [word, separator]
+        place += len(word) + len(separator)
+    records = [
+        {"id": id, "name": f"Name{id}", "type": "PER", "mentions": mentions}
+        for id, mentions in enumerate(clusters)
+        if mentions
+    ]
+    return {"schema": "longcoref/1", "clusters": records}, "".join(pieces), steps
+
+
+def decide(cells: dict[int, int], entity: int, chance: random.Random) -> Decision:
+    """What a memory might do with a mention; `cells` has the cell of each entity that is held."""
+    kind, evicted = ActionKind.LINK, None
+    if entity not in cells:
+        kind = ActionKind.NEW
+        cell = len(cells)
+        if cell == CELLS:
+            kind, evicted = ActionKind.EVICT, chance.choice(list(cells))
+            cell = cells.pop(evicted)
+        cells[entity] = cell
+    return Decision(Action(kind, cells[entity]), entity, evicted, 1.5, np.ones(1, np.float32), None, np.ones(0))
+
+
+def main() -> None:
+    """Prints the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--words", type=int, default=120_000)
+    words = parser.parse_args().words
+    record, text, trace = novel(words)
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "novel.html"
+        path.write_text(page(record, text, title="A novel", trace=trace), encoding="utf-8")
+        print(f"{words} words, {len(trace)} mentions: {path.stat().st_size / 1e6:.1f} MB")
+        for flag in (*FLAGS, f"--user-data-dir={folder}/profile"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+        try:
+            driver.get(path.as_uri())
+            ready = driver.execute_script(
+                "return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+            )
+            nodes = driver.execute_script("return document.querySelectorAll('*').length")
+            print(f"to be used after {ready / 1000:.2f} s, with {nodes} elements")
+            for row in (0, 12):
+                entity = driver.find_elements(By.CSS_SELECTOR, ".entity")[row]
+                name = entity.text.replace("\n", " ")
+                driver.execute_script("arguments[0].click()", entity)
+                times = driver.execute_async_script(STEPS)
+                print(f"a step of {name}: median {median(times):.0f} ms, longest {max(times):.0f} ms, with its frame")
+        finally:
+            driver.quit()
+
+
+if __name__ == "__main__":
+    main()
