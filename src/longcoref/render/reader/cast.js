@@ -63,8 +63,19 @@ function choose(entity) {
     return;
   }
   select(entity);
+  showCast(false);
   const { from, to } = visibleRange();
-  if (!merging && !entity.mentions.some((mention) => mention.from >= from && mention.to <= to)) step(1);
+  if (merging || entity.mentions.some((mention) => mention.from >= from && mention.to <= to)) return;
+  step(1);
+  // Who went through the cast by key goes on there.
+  rows.querySelector("[aria-pressed='true']")?.focus({ preventScroll: true });
+}
+
+/** Opens or closes the cast where the window has no room to show it always. */
+function showCast(open) {
+  byId("cast").classList.toggle("open", open);
+  byId("open-cast").ariaExpanded = String(open);
+  drawRows();
 }
 
 function moveRow(direction) {
@@ -117,12 +128,7 @@ function setUpCast() {
     state.least = Math.max(1, Number(target.value) || 1);
     tell("filters");
   });
-  const opener = byId("open-cast");
-  opener.addEventListener("click", () => {
-    const open = byId("cast").classList.toggle("open");
-    opener.ariaExpanded = String(open);
-    drawRows();
-  });
+  byId("open-cast").addEventListener("click", () => showCast(!byId("cast").classList.contains("open")));
   on("document", renderFilters);
   on("document filters selection", renderCast);
   on("resize", drawRows);

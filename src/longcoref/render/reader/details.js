@@ -6,7 +6,7 @@ const HINT = "Choose somebody in the cast or the text. Then n and p go from ment
 const ENTITY_TYPES = ["PER", "FAC", "GPE", "LOC", "VEH", "ORG"];
 
 function percent(share) {
-  return `${Math.round(share * 100)} %`;
+  return `${Math.round(share * 100)}\u00a0%`;
 }
 
 function action(label, title, act) {
@@ -19,7 +19,7 @@ function renderDetails() {
   const entity = state.selected;
   details.classList.toggle("empty", !entity);
   if (!entity) {
-    details.replaceChildren(make("p", { className: "note" }, HINT));
+    details.replaceChildren(...[HINT, ...provenance()].map((line) => make("p", { className: "note" }, line)));
     return;
   }
   details.style.setProperty("--hue", entity.hue);
@@ -39,6 +39,16 @@ function renderDetails() {
     ),
   );
   renderCurrent();
+}
+
+/** What the document is and where it comes from. */
+function provenance() {
+  const { cast, rest } = state.doc;
+  const mentions = cast.reduce((sum, entity) => sum + entity.mentions.length, 0);
+  const lines = [`${mentions} mentions of ${cast.length} entities.`];
+  if (rest.model) lines.push(`Model: ${rest.model}.`);
+  if (rest.memory) lines.push(`Memory: ${rest.memory.policy}${rest.memory.capacity ? `, ${rest.memory.capacity} cells` : ""}.`);
+  return lines;
 }
 
 /** The current mention, if it is the selected entity's. */

@@ -64,8 +64,7 @@ function escape() {
     state.merging = false;
     announce("");
   } else {
-    byId("cast").classList.remove("open");
-    byId("open-cast").ariaExpanded = "false";
+    showCast(false);
     select(null);
   }
 }

@@ -67,11 +67,14 @@ function draw() {
   if (fresh.length) tell("drawn");
 }
 
-function insert(number) {
-  const block = state.blocks[number];
+function elementOf(block) {
   const element = make(block.kind === "heading" ? "h2" : "p", { className: `block ${block.kind}` });
-  element.dataset.block = number;
   fill(element, block);
+  return element;
+}
+
+function insert(number) {
+  const element = elementOf(state.blocks[number]);
   drawn.set(number, element);
   // Kept in the order of the text, for those who hear it read.
   const next = [...drawn.keys()].filter((other) => other > number).sort((a, b) => a - b)[0];
@@ -216,14 +219,8 @@ function rangeOf(from, to) {
 
 /** Paper has no scrolling: all of the text goes into the tree, and afterwards out again. */
 function drawForPrint() {
-  for (const element of drawn.values()) element.remove();
   drawn.clear();
-  state.blocks.forEach((_, number) => {
-    const block = state.blocks[number];
-    const element = make(block.kind === "heading" ? "h2" : "p", { className: `block ${block.kind}` });
-    fill(element, block);
-    column.append(element);
-  });
+  column.replaceChildren(...state.blocks.map(elementOf));
 }
 
 function drawForScreen() {
