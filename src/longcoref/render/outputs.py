@@ -12,12 +12,18 @@ from typing import IO
 
 from longcoref.errors import UsageError, unknown_name
 from longcoref.formats import FORMATS, write_stream
+from longcoref.render.cast import write_cast, write_csv
 from longcoref.render.json import write_json
 from longcoref.render.text import write_text
 from longcoref.result import Result
 
-WRITERS: dict[str, Callable[[Iterable[Result], IO[str]], None]] = {"json": write_json, "text": write_text}
-SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "text": ".txt", "html": ".html"}
+WRITERS: dict[str, Callable[[Iterable[Result], IO[str]], None]] = {
+    "json": write_json,
+    "text": write_text,
+    "cast": write_cast,
+    "csv": write_csv,
+}
+SUFFIXES = {"json": ".json", "jsonl": ".jsonl", "text": ".txt", "cast": ".cast.txt", "csv": ".csv", "html": ".html"}
 
 
 def output_formats() -> list[str]:
