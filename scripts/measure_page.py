@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import random
-import shutil
 import tempfile
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
-from selenium import webdriver
+from browser import open_browser
 from selenium.webdriver.common.by import By
 
 from longcoref.memory import Action, ActionKind
@@ -23,17 +22,6 @@ from longcoref.runtime.clusterer import Decision
 from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--window-size=1300,900",
-)
 CELLS = 20
 WORDS = ["the", "of", "and", "to", "in", "that", "it", "was", "for", "with", "had", "not", "at", "on", "by", "which"]
 PRONOUNS = ["he", "she", "him", "her"]
@@ -103,16 +91,11 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=120_000)
     words = parser.parse_args().words
     record, text, trace = novel(words)
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "novel.html"
         path.write_text(page(record, text, title="A novel", trace=trace), encoding="utf-8")
         print(f"{words} words, {len(trace)} mentions: {path.stat().st_size / 1e6:.1f} MB")
-        for flag in (*FLAGS, f"--user-data-dir={folder}/profile"):
-            options.add_argument(flag)
-        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-        try:
+        with open_browser() as driver:
             driver.get(path.as_uri())
             ready = driver.execute_script(
                 "return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
@@ -125,8 +108,6 @@ def main() -> None:
                 driver.execute_script("arguments[0].click()", entity)
                 times = driver.execute_async_script(STEPS)
                 print(f"a step of {name}: median {median(times):.0f} ms, longest {max(times):.0f} ms, with its frame")
-        finally:
-            driver.quit()
 
 
 if __name__ == "__main__":
