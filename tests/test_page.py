@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -247,6 +248,20 @@ def test_an_entity_lights_up_and_keys_step_through_its_mentions(reader: Reader, 
     assert reader.texts(".mention.on") == []
 
 
+def test_keys_go_through_all_mentions_while_nobody_is_chosen(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    shown = [(mention, cluster) for mention, cluster in story.mentions if cluster.count > 1]
+    for number in (0, 1):
+        reader.press("n")
+        mention, cluster = shown[number]
+        assert reader.element(".mention.now").text == mention.text
+        assert reader.driver.switch_to.active_element == reader.element(".mention.now")
+        tip = reader.element("#tip").text
+        assert cluster.name in tip
+        assert "90 % sure" in tip
+        assert "cell" in tip
+
+
 def test_search_finds_text_across_lines_and_names(reader: Reader, story_page: str) -> None:
     reader.open(story_page)
     reader.press("/")
@@ -348,6 +363,27 @@ def test_the_memory_is_shown_if_there_is_a_trace(reader: Reader, story: Result, 
     assert "cell 2" in reader.element("#mention-box").text
     reader.open(page(story, STORY, title="The Lamp"))
     assert not reader.element("#tab-memory").is_displayed()
+
+
+def test_a_click_on_the_timeline_goes_there(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    strip = reader.element("#timeline")
+    # The last tick of the first row: past its middle by what the mention is past the middle of the text.
+    share = story.clusters[0].mentions[-1].start / len(STORY)
+    across = 150 + share * (strip.size["width"] - 164) - strip.size["width"] / 2
+    down = 11 - strip.size["height"] / 2
+    ActionChains(reader.driver).move_to_element_with_offset(strip, round(across), round(down)).click().perform()
+    count = story.clusters[0].count
+    assert reader.element("#step").text == f"{count} of {count}"
+    assert reader.in_view(".mention.now")
+
+
+def test_paper_gets_the_whole_text(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    reader.driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert reader.element("#blocks").get_attribute("textContent") == STORY
+    reader.driver.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert len(reader.element("#blocks").get_attribute("textContent") or "") < len(STORY) / 2
 
 
 def test_dark_and_light(reader: Reader, story_page: str) -> None:

@@ -170,6 +170,13 @@ function hideTip() {
   tip.hidden = true;
 }
 
+/** Shows the tip of the mention that has the focus, where the panel does not say the same. */
+function tipOnFocus() {
+  const span = document.activeElement.closest(".mention");
+  if (span && !state.selected) showTip(span);
+  else hideTip();
+}
+
 function setUpDetails() {
   view.addEventListener("pointerover", ({ target }) => {
     const span = target.closest(".mention");
@@ -177,7 +184,8 @@ function setUpDetails() {
     else hideTip();
   });
   view.addEventListener("pointerleave", hideTip);
-  view.addEventListener("scroll", hideTip);
+  view.addEventListener("focusin", tipOnFocus);
+  view.addEventListener("scroll", tipOnFocus);
   on("document selection", renderDetails);
   on("current", renderCurrent);
   on("document selection", hideTip);

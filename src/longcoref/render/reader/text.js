@@ -1,7 +1,7 @@
 // The text: only blocks in view, and some around, are in the tree. A block's height is estimated until it was drawn
 // once; when the truth comes in above what is being read, the scroll position moves with it, so nothing jumps.
 
-const AROUND = 600; // pixels drawn above and below the view
+const AROUND = 400; // pixels drawn above and below the view
 const view = byId("text");
 const column = byId("blocks");
 const drawn = new Map(); // number of block -> its element
