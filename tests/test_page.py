@@ -23,6 +23,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
+import longcoref
+from longcoref.cli import main
 from longcoref.document import Document
 from longcoref.errors import UsageError
 from longcoref.formats import read_corpus
@@ -429,6 +431,24 @@ def test_a_result_of_another_text_is_an_error(story: Result) -> None:
         page(story, "x" + STORY, title="Shifted")
     with pytest.raises(UsageError, match="schema"):
         page({"clusters": []}, "", title="No schema")
+
+
+def test_resolve_writes_a_page_for_each_text(reader: Reader, tiny_model: Path, tmp_path: Path) -> None:
+    text = "Ann saw the old mill. She left it, and Tom met her. Tom liked the barn. 😀\r\n\r\nRuth met the old mill."
+    story = tmp_path / "story.txt"
+    story.write_bytes(text.encode())
+    options = ["--model", str(tiny_model), "--cells", "3", "--threads", "1", "--to", "html", "-o"]
+    with pytest.raises(SystemExit) as end:
+        main(["resolve", str(story), *options, f"{tmp_path}/pages/"])
+    assert not end.value.code
+    reader.open((tmp_path / "pages" / "story.html").read_text(encoding="utf-8"))
+    assert reader.element("#blocks").get_attribute("textContent") == text
+    assert reader.element("#tab-memory").is_displayed()
+    result = longcoref.load(tiny_model, cells=3, threads=1)(text, id="story")
+    assert read_document(reader.download()) == result.document
+    with pytest.raises(SystemExit) as end:
+        main(["resolve", str(story), str(story), *options, f"{tmp_path}/both.html"])
+    assert end.value.code == 2
 
 
 class Tags(HTMLParser):
