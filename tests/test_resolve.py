@@ -17,6 +17,7 @@ import longcoref
 from longcoref.cli import main
 from longcoref.formats import read_corpus
 from longcoref.text import tokenize
+from test_architecture import HEAVY, loaded_by
 
 TEXT = (
     "Ann saw the old mill. She left it, and Tom met her. “Tom liked the barn,” he saw Ruth's inn. "
@@ -185,3 +186,14 @@ def test_info(tiny_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", tiny_model) == 0
     assert "tiny" in capsys.readouterr().out
     assert run("info", "nowhere") == 1
+
+
+def test_resolving_loads_neither_torch_nor_transformers(tiny_model: Path, story: Path) -> None:
+    command = ["resolve", str(story), "--model", str(tiny_model), "-o", str(story.with_suffix(".json"))]
+    for program in (
+        f"import longcoref\nassert longcoref.load({str(tiny_model)!r}, threads=1)({TEXT!r})",
+        f"from longcoref.cli import main\ntry: main({command!r})\nexcept SystemExit as end: assert not end.code",
+    ):
+        loaded = loaded_by(program)
+        assert "onnxruntime" in loaded
+        assert loaded.isdisjoint(HEAVY)
