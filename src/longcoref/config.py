@@ -97,6 +97,8 @@ class TrainConfig:
     """How the weights are learned."""
 
     seed: int = 0
+    start: str | None = None
+    """Folder of a run whose best weights to begin with; it must have the same model and encoder."""
     epochs: int = 10
     patience: int = 5
     pretrain_epochs: int = 1

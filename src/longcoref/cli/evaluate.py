@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from longcoref.cli.options import capacity_of
 from longcoref.cli.score import score_table
-from longcoref.errors import UsageError
 from longcoref.evaluation import Evaluation
 from longcoref.evaluation import evaluate as evaluate_documents
 from longcoref.files import atomic_text
@@ -50,9 +50,7 @@ def evaluate(
     opened = open_model(model)
     chosen = opened.config.memory
     name = memory or chosen.policy
-    if cells is not None and name in ("unbounded", "track-all"):
-        raise UsageError(f"the memory {name!r} has no capacity: leave out --cells, or take --memory learned")
-    policy = memory_policy(name, None if name in ("unbounded", "track-all") else cells or chosen.cells)
+    policy = memory_policy(name, capacity_of(name, cells, chosen.cells))
     documents = list(read_corpus(data, format=source_format, fold=fold, part=part, types=types_data))
     console = Console(stderr=True)
     shown = track(documents, "reading", console=console, transient=True, disable=quiet or not console.is_terminal)

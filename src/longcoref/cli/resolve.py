@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from longcoref.cli.options import capacity_of
 from longcoref.document import Document
 from longcoref.errors import InputError, UsageError, unknown_name
 from longcoref.files import atomic_text
@@ -27,7 +28,6 @@ from longcoref.result import Result
 from longcoref.runtime.stream import Step
 from longcoref.text import tokenize
 
-_UNBOUNDED = ("unbounded", "track-all")
 _TEXT_SUFFIXES = (".txt", ".text")
 
 
@@ -77,9 +77,7 @@ def resolve(
     """
     format = to or next((name for name in output_formats() if output.endswith(output_suffix(name))), "json")
     suffix = output_suffix(format)
-    if cells is not None and memory in _UNBOUNDED:
-        raise UsageError(f"the memory {memory!r} has no capacity: leave out --cells, or take --memory learned")
-    resolver = load(model, memory=memory, cells=20 if cells is None else cells, threads=threads)
+    resolver = load(model, memory=memory, cells=capacity_of(memory, cells, 20), threads=threads)
     wanted = None if types is None else _types(types, resolver)
     inputs = [item for name in files for item in _inputs(name, source_format)]
     with ExitStack() as stack:

@@ -74,6 +74,8 @@ class Trainer:
         if settings.finetune and settings.learned_layers:
             encoder.freeze_below(settings.learned_layers)
         self.model = CorefModel(config, encoder)
+        if settings.start is not None:
+            start_from(self.model, Path(settings.start))
         self._average = {name: value.detach().clone() for name, value in self._learned()}
         self._dev = dev
         strategy = settings.windows if settings.finetune else None
@@ -209,7 +211,6 @@ class Trainer:
         result = evaluate_torch(self.model, self._dev, policy, self._source)
         scores = {name: value for name, value in result.as_json().items() if isinstance(value, float)}
         facts = {"epoch": self._state["epoch"], **scores}
-        self._report("epoch", seconds=time.perf_counter() - started, **facts)
         best = self._state["best"]
         if best is None or facts["conll_f1"] > best["conll_f1"]:
             self._state |= {"best": facts, "since_best": 0}
@@ -217,6 +218,7 @@ class Trainer:
         else:
             self._state["since_best"] += 1
         self._swap()
+        self._report("epoch", seconds=time.perf_counter() - started, **facts)
 
     def _report(self, event: str, **facts: Any) -> None:
         line = {"event": event, **facts}
@@ -266,6 +268,14 @@ class Trainer:
         # What was logged after the checkpoint will happen again.
         with (self.folder / "log.jsonl").open("r+", encoding="utf-8") as stream:
             stream.truncate(written.facts["log"])
+
+
+def start_from(model: CorefModel, folder: Path) -> None:
+    """Gives a model the best weights of a finished run."""
+    try:
+        model.load_state_dict(checkpoints.load(folder / "best.safetensors").tensors)
+    except RuntimeError as error:
+        raise ConfigError(f"train.start: the weights of {folder} belong to another model: {error}") from error
 
 
 def schedule(done: float, warmup: float) -> float:

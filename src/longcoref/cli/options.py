@@ -1,0 +1,16 @@
+"""What several commands check alike."""
+
+from __future__ import annotations
+
+from longcoref.errors import UsageError
+
+_WITHOUT_CAPACITY = ("unbounded", "track-all")
+
+
+def capacity_of(memory: str, cells: int | None, default: int) -> int | None:
+    """The capacity that `--memory` and `--cells` ask for together; None is no bound."""
+    if memory not in _WITHOUT_CAPACITY:
+        return default if cells is None else cells
+    if cells is not None:
+        raise UsageError(f"the memory {memory!r} has no capacity: leave out --cells, or take --memory learned")
+    return None
