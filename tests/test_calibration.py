@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
-from longcoref.calibration import fit_temperature, judge, reliability
+from longcoref.calibration import fit_calibration, judge, reliability
 from longcoref.memory import Action, ActionKind
 from longcoref.memory.policies import Options
 from longcoref.runtime.clusterer import Decision
+from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.reading import Reading
 from longcoref.spans import WordSpan
 
@@ -57,18 +60,28 @@ def test_a_new_entity_is_right_if_it_is_gold_and_in_no_cell() -> None:
     assert [right for _, right in judge(reading, gold("ab.bc"))] == [True, True, False, True]
 
 
-def test_the_temperature_makes_overconfident_scores_modest() -> None:
+def test_overconfident_scores_become_modest() -> None:
     random = np.random.default_rng(0)
     sure = [(decision("link", 0, 0, [6.0]), bool(random.random() < 0.8)) for _ in range(2000)]
-    temperature = fit_temperature(sure)
-    assert temperature > 2
-    assert reliability(sure, 1.0).error > 0.15
-    assert reliability(sure, temperature).error < 0.03
+    fitted = fit_calibration(sure)
+    assert fitted.temperature > 2
+    assert reliability(sure, Calibration()).error > 0.15
+    assert reliability(sure, fitted).error < 0.02
+
+
+def test_links_and_new_entities_are_fitted_apart() -> None:
+    random = np.random.default_rng(0)
+    links = [(decision("link", 0, 0, [2.0]), bool(random.random() < 0.9)) for _ in range(1000)]
+    new = [(decision("new", 1, 1, [-2.0]), bool(random.random() < 0.4)) for _ in range(1000)]
+    fitted = fit_calibration(links + new)
+    assert reliability(links, fitted).error < 0.03
+    assert reliability(new, fitted).error < 0.03
+    assert Calibration.of(asdict(fitted)) == fitted
 
 
 def test_the_table_counts_every_decision_once() -> None:
     judged = [(decision("link", 0, 0, [score]), score > 0) for score in np.linspace(-3, 3, 61)]
-    table = reliability(judged, 1.0)
+    table = reliability(judged, Calibration())
     assert sum(table.counts) == 61
     assert len(table.counts) == 10
     assert all(0.1 * i <= score <= 0.1 * (i + 1) for i, score in enumerate(table.scores) if table.counts[i])
@@ -76,5 +89,5 @@ def test_the_table_counts_every_decision_once() -> None:
 
 
 def test_nothing_judged_is_no_error() -> None:
-    assert fit_temperature([]) == 1.0
-    assert reliability([], 1.0).error == 0.0
+    assert fit_calibration([]) == Calibration()
+    assert reliability([], Calibration()).error == 0.0

@@ -289,7 +289,7 @@ def exported(encoder: Encoder, pieces: Pieces, tmp_path_factory: pytest.TempPath
 
 
 @pytest.mark.parametrize("strategy", ["independent", "overlap"])
-@pytest.mark.parametrize(("weights", "tolerance"), [("float32", 1e-5), ("float16", 1e-2)])
+@pytest.mark.parametrize(("weights", "tolerance"), [("float32", 1e-5), ("float16", 1e-2), ("compact", 0.1)])
 def test_onnxruntime_gives_the_vectors_of_torch(
     encoder: Encoder, exported: dict[str, Path], pieces: Pieces, weights: str, tolerance: float, strategy: str
 ) -> None:

@@ -20,7 +20,7 @@ import longcoref
 from longcoref.errors import ModelError, UsageError
 from longcoref.formats import read_corpus
 from longcoref.memory import ActionKind, memory_policy
-from longcoref.runtime.confidence import confidence
+from longcoref.runtime.confidence import Calibration, confidence
 from longcoref.runtime.reading import read_document
 from longcoref.text import tokenize
 from model import write_tiny_model
@@ -252,7 +252,7 @@ def test_scores_are_probabilities_of_the_choice(resolver: longcoref.Resolver) ->
             valid = 1 / (1 + math.exp(-step.decision.mention_score / 1.5))
             share = 1 - valid if kind is ActionKind.INVALID else valid
             assert step.score == pytest.approx(share / total, rel=1e-4, abs=1e-9)
-        assert confidence(step.decision, 1e6) <= 1
+        assert confidence(step.decision, Calibration(1e6)) <= 1
 
 
 def test_a_model_that_takes_the_best_of_the_whole_document_does_not_stream(tmp_path: Path) -> None:

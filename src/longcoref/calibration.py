@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from longcoref.memory import ActionKind
 from longcoref.runtime.clusterer import Decision
-from longcoref.runtime.confidence import confidence
+from longcoref.runtime.confidence import Calibration, confidence, log_odds
 from longcoref.runtime.reading import Reading
 from longcoref.spans import WordSpan
 
@@ -70,20 +70,42 @@ def _majority(members: Counter[int | None]) -> int | None:
     return members.most_common(1)[0][0]
 
 
-def fit_temperature(judged: Sequence[Judged]) -> float:
-    """The temperature under which the judged decisions are most likely."""
+def fit_calibration(judged: Sequence[Judged]) -> Calibration:
+    """The temperature under which the judged decisions are most likely, then a line for links and one for the rest."""
+    if not judged:
+        return Calibration()
     truth = np.array([right for _, right in judged], dtype=float)
 
     def surprise(temperature: float) -> float:
-        scores = np.clip([confidence(decision, temperature) for decision, _ in judged], 1e-6, 1 - 1e-6)
-        return float(-(truth * np.log(scores) + (1 - truth) * np.log(1 - scores)).mean())
+        scores = [confidence(decision, Calibration(temperature)) for decision, _ in judged]
+        inside = np.clip(scores, 1e-6, 1 - 1e-6)
+        return float(-(truth * np.log(inside) + (1 - truth) * np.log(1 - inside)).mean())
 
-    return float(min(TEMPERATURES, key=surprise)) if judged else 1.0
+    start = Calibration(float(min(TEMPERATURES, key=surprise)))
+
+    def line(linked: bool) -> tuple[float, float]:
+        chosen = [(d, right) for d, right in judged if (d.action.kind is ActionKind.LINK) == linked]
+        return _line([log_odds(confidence(d, start)) for d, _ in chosen], [right for _, right in chosen])
+
+    return replace(start, link=line(True), new=line(False))
 
 
-def reliability(judged: Iterable[Judged], temperature: float) -> Reliability:
-    """The reliability table of judged decisions at a temperature."""
-    pairs = [(confidence(decision, temperature), right) for decision, right in judged]
+def _line(odds: Sequence[float], truth: Sequence[bool]) -> tuple[float, float]:
+    """Slope and offset of a logistic regression with one input, by Newton's method; a little ridge keeps it sane."""
+    inputs = np.stack([np.asarray(odds, dtype=float), np.ones(len(odds))], axis=1)
+    target = np.asarray(truth, dtype=float)
+    weights, prior = np.array([1.0, 0.0]), np.array([1.0, 0.0])
+    for _ in range(25):
+        guess = 1 / (1 + np.exp(-np.clip(inputs @ weights, -50, 50)))
+        gradient = inputs.T @ (guess - target) + (weights - prior)
+        curvature = inputs.T @ (inputs * (guess * (1 - guess))[:, None]) + np.eye(2)
+        weights = weights - np.linalg.solve(curvature, gradient)
+    return float(weights[0]), float(weights[1])
+
+
+def reliability(judged: Iterable[Judged], calibration: Calibration) -> Reliability:
+    """The reliability table of judged decisions."""
+    pairs = [(confidence(decision, calibration), right) for decision, right in judged]
     scores, truth = (np.array(column, dtype=float) for column in (zip(*pairs, strict=True) if pairs else ((), ())))
     bins = np.minimum((scores * BINS).astype(int), BINS - 1)
     counts = np.bincount(bins, minlength=BINS)

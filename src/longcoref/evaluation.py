@@ -13,6 +13,7 @@ from longcoref.document import Document
 from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
+from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.reading import Model, Reading, read_document
 from longcoref.spans import WordSpan
 
@@ -51,7 +52,7 @@ class Evaluation:
     records: Sequence[DocumentRecord]
     responses: Sequence[Document]
     judged: Sequence[Judged]
-    temperature: float
+    calibration: Calibration
 
     def as_json(self) -> dict[str, Any]:
         """Corpus scores in per cent under the keys of `score`, with counts and label accuracies."""
@@ -66,7 +67,7 @@ class Evaluation:
             right, known = (sum(r.labels[name][place] for r in self.records) for place in (0, 1))
             if known:
                 table[f"{name}_accuracy"] = 100 * right / known
-        table["calibration"] = reliability(self.judged, self.temperature).as_json()
+        table["calibration"] = reliability(self.judged, self.calibration).as_json()
         return table
 
 
@@ -95,7 +96,7 @@ def evaluate(
             yield pair
 
     scores = score_documents(pairs(), keep_singletons=keep_singletons)
-    return Evaluation(scores, records, responses, judged, model.temperature)
+    return Evaluation(scores, records, responses, judged, model.calibration)
 
 
 def gold_entities(document: Document) -> dict[WordSpan, int]:

@@ -15,7 +15,9 @@ SAMPLE_DOCUMENTS = 8
 def export(
     run: Annotated[Path, typer.Argument(help="Folder of a training run.", show_default=False)],
     target: Annotated[Path, typer.Argument(help="Model directory to write.", show_default=False)],
-    weights: Annotated[str, typer.Option(help="How the encoder is stored: float32, float16 or int8.")] = "float16",
+    weights: Annotated[
+        str, typer.Option(help="How the encoder is stored: float32, float16, compact or int8.")
+    ] = "compact",
     calibrate: Annotated[bool, typer.Option(help="Fit the probabilities to the dev documents of the run.")] = True,
     name: Annotated[str | None, typer.Option(help="Name of the model; that of the directory if not given.")] = None,
 ) -> None:

@@ -25,8 +25,11 @@ from longcoref.nn.quantize import InputSample, integer_weights, smoothing
 from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
-WEIGHTS = ("float32", "float16", "int8")
-"""How weights are stored. Numbers between layers are float32 in all of them."""
+WEIGHTS = ("float32", "float16", "compact", "int8")
+"""How weights are stored; compact is float16 with the table of pieces in bytes, int8 has the matrices in bytes too.
+
+Numbers between layers are float32 in all of them.
+"""
 
 _FAMILIES = ("bert", "camembert", "roberta", "xlm-roberta")
 _FUSED = "com.microsoft"
@@ -95,17 +98,17 @@ class _Graph:
         return widened
 
     def rows(self, table: Tensor, indices: str) -> str:
-        """Looks up rows of a table; only the rows that are read are widened. In bytes, each row has its own scale."""
-        if self.weights == "int8":
+        """Looks up rows of a table; only what is read is widened. In bytes, each row has its own scale."""
+        if self.weights in ("compact", "int8"):
             scale = table.detach().abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
             parts = (self.constant((table / scale).round(), np.int8), self.constant(scale))
-            bytes_read, scales_read = (self.add("Gather", part, indices) for part in parts)
-            name: str = self.add("Mul", self.add("Cast", bytes_read, to=TensorProto.FLOAT), scales_read)
+            integers, scales = (self.add("Gather", part, indices) for part in parts)
+            read: str = self.add("Mul", self.add("Cast", integers, to=TensorProto.FLOAT), scales)
         elif self.weights == "float16":
-            name = self.add("Cast", self.add("Gather", self.constant(table, np.float16), indices), to=TensorProto.FLOAT)
+            read = self.add("Cast", self.add("Gather", self.constant(table, np.float16), indices), to=TensorProto.FLOAT)
         else:
-            name = self.add("Gather", self.constant(table), indices)
-        return name
+            read = self.add("Gather", self.constant(table), indices)
+        return read
 
     def normalise(self, value: str, norm: Any, epsilon: float) -> str:
         """Layer normalisation."""

@@ -24,6 +24,7 @@ from longcoref.errors import UsageError
 from longcoref.memory import MemoryPolicy, decode
 from longcoref.memory.facts import MentionFacts, QuoteScanner, mention_facts
 from longcoref.runtime.clusterer import Clusterer, Decision
+from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.heads import Floats, Heads, Integers
 from longcoref.runtime.mentions import select
 from longcoref.runtime.pieces import Integers as PieceIds
@@ -60,9 +61,9 @@ class Model:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def temperature(self) -> float:
-        """What scores are divided by to become probabilities; fitted on dev."""
-        return float(self.facts.get("calibration", {}).get("temperature", 1.0))
+    def calibration(self) -> Calibration:
+        """What makes its scores into probabilities."""
+        return Calibration.of(self.facts.get("calibration", {}))
 
 
 @dataclass(frozen=True, slots=True)

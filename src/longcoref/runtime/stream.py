@@ -44,7 +44,7 @@ class Stepper:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._temperature = model.temperature
+        self._calibration = model.calibration
         self.count = 0
 
     def steps(self, block: Block, text: str, begin: int = 0) -> Iterator[Step]:
@@ -64,7 +64,7 @@ class Stepper:
                 sentence=facts.sentence,
                 kind="PRON" if facts.pronoun else kinds[row] if kinds else _kind(facts),
                 type=types[row] if types else None,
-                score=confidence(decision, self._temperature),
+                score=confidence(decision, self._calibration),
                 decision=decision,
             )
             self.count += 1

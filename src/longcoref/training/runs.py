@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
-from longcoref.calibration import fit_temperature
+from longcoref.calibration import fit_calibration
 from longcoref.config import Config, load_config
 from longcoref.document import Document
 from longcoref.errors import ModelError
@@ -79,7 +80,7 @@ def export_run(
     facts: dict[str, Any] = {"scores": {f"dev_{key}": value for key, value in epoch.items()}}
     if dev:
         judged = evaluate_torch(model, dev, memory_policy(memory.policy, memory.cells)).judged
-        facts["calibration"] = {"temperature": fit_temperature(judged), "decisions": len(judged)}
+        facts["calibration"] = {**asdict(fit_calibration(judged)), "decisions": len(judged)}
     with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
         path = Path(scratch) / "encoder.onnx"
         export_encoder(model.encoder, path, weights=weights, sample=windows)
