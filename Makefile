@@ -1,4 +1,4 @@
-# make run   build .venv without torch, then show what longcoref does with the example in examples/
+# make run   build .venv without torch, then find who is who in the story in examples/
 # make test  build .venv with everything, then check style, types and behaviour
 # Both start from nothing; PYTHON names the interpreter to build with: make test PYTHON=python3.12
 
@@ -15,10 +15,10 @@ help:
 
 run: $(VENV)/run.stamp
 	@mkdir -p out
-	$(BIN)/longcoref convert examples/story.txt out/story.json
-	$(BIN)/longcoref convert examples/opening.conll out/opening.json
-	$(BIN)/longcoref analyze entities --data examples/opening.conll --plots out
-	$(BIN)/longcoref score examples/opening.conll examples/opening-response.conll
+	$(BIN)/longcoref resolve examples/story.txt -o out/story.json
+	$(BIN)/longcoref resolve examples/story.txt -o out/story.html
+	$(BIN)/longcoref resolve examples/story.txt --to cast --min-mentions 10
+	@echo "The page to read it on: out/story.html"
 
 test: lint
 	$(BIN)/pytest
@@ -43,7 +43,7 @@ $(BIN)/pip:
 
 # A change of pyproject.toml installs again. What the one stamp stands for does not take away from the other.
 $(VENV)/run.stamp: pyproject.toml | $(BIN)/pip
-	$(PIP) install -e '.[eval,plots]'
+	$(PIP) install -e .
 	@touch $@
 
 # torch comes first and by its exact version, so that pip does not go looking among the builds of a range. The package
