@@ -31,6 +31,7 @@ SETTINGS = (
     "train.average=0.0",
     "train.cells=[0]",
     "train.keep_invalid=1.0",
+    "train.windows=overlap",
     "train.weight_decay=0.0",
     "train.warmup=0.05",
     "train.pretrain_epochs=25",
