@@ -21,7 +21,8 @@ from longcoref.errors import ConfigError, ModelError
 from longcoref.spans import WordSpan
 from longcoref.training import checkpoints
 from longcoref.training.data import crop_document, find_data, read_part
-from longcoref.training.loop import Trainer, schedule
+from longcoref.training.loop import Trainer
+from longcoref.training.schedule import schedule
 from tiny import write_tiny_corpus, write_tiny_encoder
 
 CONFIGS = Path(__file__).parent.parent / "configs"

@@ -14,3 +14,14 @@ def capacity_of(memory: str, cells: int | None, default: int) -> int | None:
     if cells is not None:
         raise UsageError(f"the memory {memory!r} has no capacity: leave out --cells, or take --memory learned")
     return None
+
+
+def numbers_of(text: str) -> list[int]:
+    """Numbers written as `0-2`, `0,3` or both."""
+    numbers: list[int] = []
+    for item in text.split(","):
+        first, dash, last = item.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise UsageError(f"expected numbers such as 0-2 or 0,3,5, got {text!r}")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers

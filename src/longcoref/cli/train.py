@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from longcoref.analysis.plots import draw_training
+from longcoref.cli.progress import StepDisplay
 from longcoref.config import load_config
 from longcoref.errors import UsageError
 
@@ -40,13 +39,23 @@ def train(
     folder = run or Path("runs") / config.stem
     if (folder / "log.jsonl").exists() and not resume:
         raise UsageError(f"{folder} holds a run already: give --resume to go on with it, or another --run")
-    with _Display(quiet) as display:
+    with StepDisplay("reading", quiet=quiet) as display:
+
+        def show(event: dict[str, Any]) -> None:
+            if event["event"] == "step":
+                display.advance(event["place"], event["documents"], f"{event['phase']} epoch {event['epoch'] + 1}")
+            else:
+                display.console.print(
+                    f"epoch {event['epoch']}: dev CoNLL F1 {event['conll_f1']:.2f}, "
+                    f"proposal recall {event['proposal_recall']:.1f} %"
+                )
+
         trainer = Trainer(
             loaded,
             folder,
             read_part(loaded.data, "train"),
             read_part(loaded.data, "dev"),
-            report=display.show,
+            report=show,
             resume=resume,
         )
         best = trainer.train()
@@ -55,43 +64,3 @@ def train(
         draw_training(log, folder)
     if not quiet:
         typer.echo(f"{folder}: best epoch {best.get('epoch')} with dev CoNLL F1 {best.get('conll_f1', 0):.2f}")
-
-
-class _Display:
-    """A bar for the epoch under way (on a terminal only), and a line for each one that has ended."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._console = Console(stderr=True, quiet=quiet)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            disable=quiet or not self._console.is_terminal,
-        )
-        self._task = self._progress.add_task("reading", total=None)
-
-    def __enter__(self) -> _Display:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, event: dict[str, Any]) -> None:
-        """Takes what the loop reports."""
-        if event["event"] == "step":
-            self._progress.update(
-                self._task,
-                description=f"{event['phase']} epoch {event['epoch'] + 1}",
-                completed=event["place"],
-                total=event["documents"],
-            )
-            return
-        self._console.print(
-            f"epoch {event['epoch']}: dev CoNLL F1 {event['conll_f1']:.2f}, "
-            f"proposal recall {event['proposal_recall']:.1f} %"
-        )

@@ -84,6 +84,11 @@ def is_title(word: str) -> bool:
     return word.lower() in _TITLES
 
 
+def is_pronoun(word: str) -> bool:
+    """Whether a word can be a mention by itself without naming anything: she, them, who."""
+    return word.lower() in _PRONOUN
+
+
 def mention_facts(words: Sequence[str], *, sentence: int, quoted: bool) -> MentionFacts:
     """The facts of a mention with these words, in the sentence of that number, inside quotation marks or not."""
     lower = [word.lower() for word in words]

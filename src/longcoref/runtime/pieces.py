@@ -64,7 +64,8 @@ class Tokenizer:
         splitter = self._tokenizer.pre_tokenizer
         if hasattr(splitter, "add_prefix_space"):
             splitter.add_prefix_space = True
-        self.unknown = self._unknown_id(name)
+        named = getattr(self._tokenizer.model, "unk_token", None)
+        self.unknown = self._id(name, "unknown words", named, "[UNK]", "<unk>")
         self._known: dict[str, tuple[int, ...]] = {}
         frame = self._tokenizer.encode("a")
         inside = [index for index, special in enumerate(frame.special_tokens_mask) if not special]
@@ -80,12 +81,17 @@ class Tokenizer:
             raise ModelError(f"{path}: cannot be read ({error}); a model directory needs this file") from error
         return cls(definition, name=str(path))
 
-    def _unknown_id(self, name: str) -> int:
-        for piece in (getattr(self._tokenizer.model, "unk_token", None), "[UNK]", "<unk>"):
+    @property
+    def mask(self) -> int:
+        """The id of the piece that stands for a hidden word; only models that were taught to guess words have one."""
+        return self._id("tokenizer.json", "masked words", "[MASK]", "<mask>")
+
+    def _id(self, name: str, purpose: str, *pieces: str | None) -> int:
+        for piece in pieces:
             number = None if piece is None else self._tokenizer.token_to_id(piece)
             if number is not None:
                 return int(number)
-        raise ModelError(f"{name}: has no piece for unknown words ([UNK] or <unk>)")
+        raise ModelError(f"{name}: has no piece for {purpose} ({' or '.join(filter(None, pieces))})")
 
     def word(self, word: str) -> tuple[int, ...]:
         """The ids of one word's pieces: at least one, at most `MAX_WORD_PIECES`."""

@@ -35,6 +35,7 @@ from longcoref.training.augmentation import Renamer, drop_pieces
 from longcoref.training.cache import VectorCache
 from longcoref.training.data import Example, crop, prepare
 from longcoref.training.model import CorefModel, numpy_weights
+from longcoref.training.schedule import schedule
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -276,13 +277,6 @@ def start_from(model: CorefModel, folder: Path) -> None:
         model.load_state_dict(checkpoints.load(folder / "best.safetensors").tensors)
     except RuntimeError as error:
         raise ConfigError(f"train.start: the weights of {folder} belong to another model: {error}") from error
-
-
-def schedule(done: float, warmup: float) -> float:
-    """The share of the peak rate after that share of all steps: up linearly, then down linearly to 0."""
-    if done < warmup:
-        return done / warmup + 1e-3
-    return max(0.0, (1 - done) / (1 - warmup)) if warmup < 1 else 1.0
 
 
 class TorchVectors:
