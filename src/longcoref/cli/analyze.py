@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,14 @@ from rich.console import Console
 from rich.table import Table
 
 from longcoref.analysis.entities import CorpusEntities, analyze_entities
+from longcoref.analysis.errors import CorpusErrors, ErrorType, analyze_errors
+from longcoref.analysis.examples import example_record
 from longcoref.analysis.plots import draw_entities
+from longcoref.analysis.records import correlations, memory_use, read_records
+from longcoref.cli.score import Singletons
+from longcoref.files import atomic_text
 from longcoref.formats import read_corpus
+from longcoref.render.html import page
 
 app = typer.Typer(help="Look into corpora and results.", no_args_is_help=True)
 
@@ -27,7 +34,13 @@ def entities(
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for the two histograms (PNG and SVG).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Count entities: how many there are, how far they spread, how many are active at once."""
+    """Count entities: how many there are, how far they spread, how many are active at once.
+
+    Examples:
+      longcoref analyze entities --data lrec2020-coref
+      longcoref analyze entities --data mine.conll --plots figures --json
+
+    """
     result = analyze_entities(read_corpus(data, format=format))
     figures = [] if plots is None else draw_entities(result, plots)
     if as_json:
@@ -38,6 +51,115 @@ def entities(
     console.print(_corpus_table(result))
     for path in figures:
         console.print(f"wrote {path}", soft_wrap=True)
+
+
+@app.command()
+def errors(
+    key: Annotated[Path, typer.Argument(help="File or folder with the gold clusters.")],
+    response: Annotated[Path, typer.Argument(help="File or folder with the predicted clusters.")],
+    singletons: Annotated[
+        Singletons,
+        typer.Option(help="Keep entities of one mention (LitBank) or drop them on both sides (OntoNotes)."),
+    ] = Singletons.KEEP,
+    source_format: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help="Format of both sides; found out if not given.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the worst errors in context, as a page to read.")] = None,
+    examples: Annotated[int, typer.Option(min=1, help="How many errors the page shows.")] = 28,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Classify errors: conflated and divided entities, extra and missing mentions and entities, wrong spans.
+
+    The classification is that of Kummerfeld and Klein (2013).
+
+    Examples:
+      longcoref evaluate --data lrec2020-coref --fold 0 --part dev --conll-out scored
+      longcoref analyze errors scored/key.conll scored/response.conll
+      longcoref analyze errors scored/key.conll scored/response.conll --html errors.html --json
+
+    """
+    sides = (read_corpus(path, format=source_format) for path in (key, response))
+    result = analyze_errors(*sides, keep_singletons=singletons is Singletons.KEEP)
+    if html is not None:
+        record = example_record(result.worst(examples))
+        with atomic_text(html) as stream:
+            stream.write(page(record, record["text"], title=f"Errors of {response.name}"))
+    if as_json:
+        typer.echo(json.dumps(result.as_json(), ensure_ascii=False, indent=2))
+        return
+    console = Console()
+    console.print(_error_table(result))
+    if html is not None:
+        console.print(f"wrote {html}", soft_wrap=True)
+
+
+RecordFiles = Annotated[list[Path], typer.Argument(help="Files that longcoref evaluate --records wrote.")]
+
+
+@app.command()
+def correlation(
+    records: RecordFiles,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Correlate the score of documents with their length and their number of entities (Spearman).
+
+    Examples:
+      longcoref evaluate --data lrec2020-coref --fold 0 --part dev --records dev.jsonl
+      longcoref analyze correlation dev.jsonl
+
+    """
+    headings = {"words": "document length", "gold_entities": "entities"}
+    _show_records({path: correlations(read_records(path)) for path in records}, headings, ".2f", as_json)
+
+
+@app.command()
+def memory(
+    records: RecordFiles,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how memory was used: entities held at once, and mentions ignored for lack of room.
+
+    Examples:
+      longcoref evaluate --data lrec2020-coref --fold 0 --part dev --memory rule --cells 5 --records rule-5.jsonl
+      longcoref analyze memory rule-5.jsonl learned-5.jsonl
+
+    """
+    headings = {"average_entities": "entities", "max_entities": "at most", "ignored_per_document": "ignored"}
+    _show_records({path: memory_use(read_records(path)) for path in records}, headings, ".1f", as_json)
+
+
+def _show_records(
+    rows: Mapping[Path, Mapping[str, float | None]], headings: Mapping[str, str], form: str, as_json: bool
+) -> None:
+    """A row for each file."""
+    if as_json:
+        typer.echo(json.dumps([{"records": str(path), **row} for path, row in rows.items()], indent=2))
+        return
+    table = Table(box=box.SIMPLE)
+    table.add_column("records", overflow="fold")
+    for heading in headings.values():
+        table.add_column(heading, justify="right")
+    for path, row in rows.items():
+        values = (row[name] for name in headings)
+        table.add_row(str(path), *("–" if value is None else format(value, form) for value in values))
+    Console().print(table)
+
+
+def _error_table(result: CorpusErrors) -> Table:
+    """A column for each kind of error, by its initials as the paper has them."""
+    table = Table(box=box.SIMPLE, caption=", ".join(f"{_initials(kind)} {kind.value}" for kind in ErrorType))
+    table.add_column("document", overflow="fold")
+    for kind in ErrorType:
+        table.add_column(_initials(kind), justify="right")
+    for entry in result.documents:
+        table.add_row(f"{entry.document.id} {entry.document.part}", *map(str, entry.counts.values()))
+    table.add_section()
+    table.add_row(f"{len(result.documents)} documents", *map(str, result.counts.values()), style="bold")
+    return table
+
+
+def _initials(kind: ErrorType) -> str:
+    return "".join(word[0].upper() for word in kind.value.split())
 
 
 def _corpus_table(result: CorpusEntities) -> Table:

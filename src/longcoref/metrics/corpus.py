@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,19 @@ class CorpusScores:
 def score_corpus(
     keys: Iterable[Document], responses: Iterable[Document], *, keep_singletons: bool = True
 ) -> CorpusScores:
-    """Scores responses against keys.
+    """Scores responses against keys; both sides must have the same documents, with as many words."""
+    counts = {
+        key.key: count_document(
+            spans_of(key.clusters or ()), spans_of(response.clusters or ()), keep_singletons=keep_singletons
+        )
+        for key, response in pair_documents(keys, responses)
+    }
+    total = sum(counts.values(), DocumentCounts()).scores
+    return CorpusScores(total, {name: count.scores for name, count in counts.items()})
+
+
+def pair_documents(keys: Iterable[Document], responses: Iterable[Document]) -> Iterator[tuple[Document, Document]]:
+    """Each key with the response of the same id and part, in the order of the keys.
 
     Both sides must have the same documents, with as many words. (The official scorer silently takes a missing
     response document for an empty one and leaves out a document that the key lacks.)
@@ -40,7 +52,6 @@ def score_corpus(
     key_documents, response_documents = _by_key("key", keys), _by_key("response", responses)
     _require_all("response", "key", key_documents, response_documents)
     _require_all("key", "response", response_documents, key_documents)
-    counts: dict[tuple[str, int], DocumentCounts] = {}
     for name, key in key_documents.items():
         response = response_documents[name]
         if len(key.words) != len(response.words):
@@ -48,11 +59,7 @@ def score_corpus(
                 f"{_label(name)}: the key has {len(key.words)} words, the response {len(response.words)}; "
                 "mentions are compared by word position, so give both the same words"
             )
-        counts[name] = count_document(
-            spans_of(key.clusters or ()), spans_of(response.clusters or ()), keep_singletons=keep_singletons
-        )
-    total = sum(counts.values(), DocumentCounts()).scores
-    return CorpusScores(total, {name: count.scores for name, count in counts.items()})
+        yield key, response
 
 
 def _by_key(side: str, documents: Iterable[Document]) -> dict[tuple[str, int], Document]:
