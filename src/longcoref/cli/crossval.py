@@ -1,0 +1,91 @@
+"""`longcoref crossval`: one recipe on several folds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from longcoref.cli.options import capacity_of, numbers_of
+from longcoref.errors import LongcorefError
+
+if TYPE_CHECKING:
+    from longcoref.training.crossval import CrossValidation
+
+ALL_FOLDS = 10
+
+
+def crossval(
+    configs: Annotated[
+        list[Path], typer.Argument(help="A config, or several of which each goes on from the one before.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the folds.", show_default=False)],
+    folds: Annotated[str, typer.Option(help="Which folds, such as 0-9 or 0,3.")] = "0-9",
+    memory: Annotated[str, typer.Option(help="The memory that is scored.")] = "learned",
+    cells: Annotated[int | None, typer.Option(help="Its capacity; 20 if not given.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Change one key of every config: --set train.seed=3.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Folds that are worked on at once.", min=1)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, in per cent.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what is being done.")] = False,
+) -> None:
+    """Train and score a recipe on each fold, and score all test documents together.
+
+    A killed cross-validation is started again with the same command: what is finished is not done twice.
+
+    Examples:
+      longcoref crossval configs/litbank-small.toml --out runs/crossval
+      longcoref crossval configs/litbank-small.toml configs/litbank-anneal.toml --out runs/crossval --folds 0-2
+
+    """
+    from longcoref.training.crossval import Recipe, collect, fold_tasks
+    from longcoref.training.plan import run_plan
+
+    console = Console(stderr=True, quiet=quiet)
+
+    def show(event: dict[str, Any]) -> None:
+        took = f", {event['seconds'] / 60:.1f} min" if "seconds" in event else ""
+        console.print(f"{event['task']}: {event['event']}{took}", highlight=False)
+        for line in event.get("output", ()):
+            console.print(f"  {line}", highlight=False, markup=False)
+
+    recipe = Recipe(tuple(configs), tuple(settings or ()), memory, capacity_of(memory, cells, 20))
+    wanted = numbers_of(folds)
+    tasks = [task for fold in wanted for task in fold_tasks(recipe, fold, out / f"fold-{fold}")]
+    missing = run_plan(tasks, jobs=jobs, report=show)
+    found = collect(recipe, wanted, out)
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), ensure_ascii=False, indent=2))
+    else:
+        _show(found)
+    if missing:
+        raise LongcorefError(f"{len(missing)} of {len(tasks)} tasks are not done, first {missing[0].name}")
+
+
+def _show(found: CrossValidation) -> None:
+    facts = found.as_json()
+    table = Table("fold", box=box.SIMPLE)
+    for heading in ("dev", "test", "MUC", "B³", "CEAF-e", "hours"):
+        table.add_column(heading, justify="right")
+
+    def cells(scores: dict[str, Any]) -> list[str]:
+        values = (scores["conll_f1"], *(scores[metric]["f1"] for metric in ("muc", "b_cubed", "ceaf_e")))
+        return [f"{value:.2f}" for value in values]
+
+    for fold in facts["folds"]:
+        table.add_row(
+            str(fold["fold"]), f"{fold['dev']['conll_f1']:.2f}", *cells(fold["test"]), f"{fold['seconds'] / 3600:.2f}"
+        )
+    table.add_section()
+    table.add_row(f"{facts['test']['documents']} documents", "", *cells(facts["test"]), "")
+    console = Console()
+    console.print(table)
+    console.print(f"test CoNLL F1 over folds: mean {facts['mean']:.2f}, spread {facts['spread']:.2f}")
+    hours = facts["seconds_per_fold"] / 3600
+    console.print(f"a fold takes {hours:.2f} hours, all {ALL_FOLDS} take {ALL_FOLDS * hours:.1f}")
