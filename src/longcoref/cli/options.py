@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from longcoref.errors import UsageError
 
 _WITHOUT_CAPACITY = ("unbounded", "track-all")
@@ -25,3 +27,15 @@ def numbers_of(text: str) -> list[int]:
             raise UsageError(f"expected numbers such as 0-2 or 0,3,5, got {text!r}")
         numbers += range(int(first), int(last or first) + 1)
     return numbers
+
+
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+
+
+def bytes_of(text: str) -> int:
+    """A size such as 500MB, 1.5 GB or 2GiB, in bytes."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", text.strip(), flags=re.IGNORECASE)
+    if found is None:
+        raise UsageError(f"expected a size such as 500MB or 1.5GB, got {text!r}")
+    unit = _UNITS[found[2].lower()]
+    return int(float(found[1]) * (1024 ** list(_UNITS.values()).index(unit) if found[3] else unit))

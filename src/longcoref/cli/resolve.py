@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Annotated, Protocol
+from typing import IO, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from longcoref.cli.options import capacity_of
-from longcoref.document import Document
+from longcoref.cli.inputs import Input, find_inputs
+from longcoref.cli.options import bytes_of, capacity_of
 from longcoref.errors import InputError, UsageError, unknown_name
 from longcoref.files import atomic_text
-from longcoref.formats import read_corpus
-from longcoref.formats.source import Source, open_source
+from longcoref.formats import FORMATS
+from longcoref.memory import POLICIES, memory_policy
 from longcoref.render.html import write_page
-from longcoref.render.outputs import output_formats, output_suffix, write_results
+from longcoref.render.outputs import GROUPS, chosen_formats, output_formats, output_suffix, write_results
 from longcoref.render.steps import StepWriter, TraceWriter
 from longcoref.resolver import Resolver, load
 from longcoref.result import Result
+from longcoref.runtime.footprint import Budget
 from longcoref.runtime.stream import Step
-from longcoref.text import tokenize
 
-_TEXT_SUFFIXES = (".txt", ".text")
+_STREAMED = ["jsonl"]
+_NEED_STEPS = frozenset(("html", "jsonl"))
+_CHECK_EVERY = 64  # decisions between two looks at the memory
 
 
 def resolve(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="Text files, folders of .txt files, or - for input.", show_default=False
+            metavar="FILE...",
+            help="Text files, folders of .txt files, patterns such as 'ch*.txt', or - for input.",
+            show_default=False,
         ),
     ],
     to: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(output_formats())}; by default told from the name of OUT, else json."),
+        typer.Option(
+            help=f"{', '.join([*output_formats(), *GROUPS])}; several with commas between them, into a folder. "
+            "By default told from the name of OUT, else json.",
+            autocompletion=lambda: [*output_formats(), *GROUPS],
+        ),
     ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="A file, a folder (ending in /), or - for output.")
     ] = "-",
     model: Annotated[str | None, typer.Option(help="Model directory or name; the shipped one if not given.")] = None,
-    memory: Annotated[str, typer.Option(help="learned, rule, unbounded or track-all.")] = "learned",
+    memory: Annotated[
+        str, typer.Option(help="learned, rule, unbounded or track-all.", autocompletion=lambda: list(POLICIES))
+    ] = "learned",
     cells: Annotated[
         int | None, typer.Option(help="Entities in a learned or rule memory at once; 20 if not given.")
+    ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Stay below this, such as 1GB: takes as many cells as fit, unless --cells says how many, and refuses "
+            "what does not fit. More cells take more time.",
+        ),
     ] = None,
     types: Annotated[str | None, typer.Option(help="Only clusters of these types, such as PER,ORG.")] = None,
     min_mentions: Annotated[int, typer.Option(min=1, help="Only clusters with so many mentions.")] = 1,
@@ -56,7 +73,13 @@ def resolve(
         Path | None, typer.Option(metavar="FILE", help="Write every decision with its scores here (JSONL).")
     ] = None,
     source_format: Annotated[
-        str, typer.Option("--from", metavar="FORMAT", help="Format of the input, whose words and sentences are kept.")
+        str,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="Format of the input, whose words and sentences are kept.",
+            autocompletion=lambda: list(FORMATS),
+        ),
     ] = "text",
     threads: Annotated[
         int | None, typer.Option(min=1, help="Windows encoded at once; all processors if not given.")
@@ -68,83 +91,40 @@ def resolve(
     With --to jsonl, mentions are written as they are decided, and memory does not grow with the text.
 
     Examples:
-      longcoref resolve story.txt
-      longcoref resolve novel.txt -o novel.jsonl --cells 50
-      longcoref resolve chapters/ -o resolved/ --to conll
+      longcoref resolve story.txt --to text
       longcoref resolve novel.txt -o novel.html
-      cat story.txt | longcoref resolve - --to text --types PER --min-mentions 2
+      longcoref resolve novel.txt -o novel.jsonl --cells 50
+      longcoref resolve novel.txt -o novel.jsonl --memory-limit 1GB
+      longcoref resolve novel.txt -o out/ --to json,html,csv,booknlp
+      longcoref resolve 'chapters/*.txt' -o resolved/ --to conll
+      cat story.txt | longcoref resolve - --to resolved --types PER --min-mentions 2
 
     """
-    format = to or next((name for name in output_formats() if output.endswith(output_suffix(name))), "json")
-    suffix = output_suffix(format)
+    formats = chosen_formats(to, output)
+    folder = Path(output) if output != "-" and (output.endswith("/") or Path(output).is_dir()) else None
     resolver = load(model, memory=memory, cells=capacity_of(memory, cells, 20), threads=threads)
     wanted = None if types is None else _types(types, resolver)
-    inputs = [item for name in files for item in _inputs(name, source_format)]
+    inputs = find_inputs(files, source_format)
+    if folder is None and len(formats) > 1:
+        raise UsageError(f"{len(formats)} formats are a file each: give a folder: -o out/")
+    if folder is None and "html" in formats and len(inputs) > 1:
+        raise UsageError(f"a page shows one text, got {len(inputs)}: for a page each, give a folder: -o pages/")
+    budget = None
+    if memory_limit is not None:
+        streamed = formats == _STREAMED and wanted is None and min_mentions == 1
+        budget = _budget(memory_limit, resolver, [] if streamed else inputs)
+        resolver = Resolver(resolver.model, memory_policy(memory, budget.cells(cells)), source=model)
     with ExitStack() as stack:
         tracer = None if trace is None else TraceWriter(stack.enter_context(atomic_text(trace)))
         display = stack.enter_context(_Display(quiet=quiet))
-
-        def watched(item: _Input, steps: Iterable[Step], length: int | None) -> Iterator[Step]:
-            """The steps of an input, shown and traced on their way."""
-            display.begin(item.id, length)
-            if tracer is not None:
-                tracer.begin(item.id)
-            for step in steps:
-                display.reach(step.end)
-                if tracer is not None:
-                    tracer.add(step)
-                yield step
-
-        def result(item: _Input, kept: list[Step] | None = None) -> Result:
-            document = item.document()
-            steps: Iterable[Step] = watched(item, resolver.steps(document), len(document.text))
-            if kept is not None:
-                kept.extend(steps)
-                steps = kept
-            return resolver.gather(document, steps).select(types=wanted, min_mentions=min_mentions)
-
-        def write(chosen: Sequence[_Input], stream: IO[str]) -> None:
-            if format == "html":
-                for item in chosen:
-                    kept: list[Step] = []
-                    write_page(result(item, kept), stream, trace=kept)
-                return
-            if format != "jsonl":
-                write_results(map(result, chosen), stream, format)
-                return
-            writer = StepWriter(stream, resolver.model, resolver.policy, types=wanted, min_mentions=min_mentions)
-            for item in chosen:
-                writer.begin(item.id)
-                for step in watched(item, item.steps(resolver), item.size):
-                    writer.add(step)
-                writer.end()
-
-        one_file = output == "-" or not (output.endswith("/") or Path(output).is_dir())
-        if format == "html" and one_file and len(inputs) > 1:
-            raise UsageError(f"a page shows one text, got {len(inputs)}: for a page each, give a folder: -o pages/")
-        if output == "-":
-            write(inputs, typer.get_text_stream("stdout", encoding="utf-8"))
-        elif not one_file:
-            _write_folder(inputs, Path(output), suffix, write)
+        reading = _Reading(resolver, display, tracer, budget, wanted, min_mentions)
+        if folder is not None:
+            reading.write_folder(inputs, folder, formats)
+        elif output == "-":
+            reading.write(inputs, typer.get_text_stream("stdout", encoding="utf-8"), formats[0])
         else:
             with atomic_text(output) as stream:
-                write(inputs, stream)
-
-
-def _write_folder(
-    inputs: Sequence[_Input], folder: Path, suffix: str, write: Callable[[Sequence[_Input], IO[str]], None]
-) -> None:
-    names = Counter(item.id for item in inputs)
-    twice = next((name for name, count in names.items() if count > 1), None)
-    if twice is not None:
-        raise UsageError(f"two inputs would be written to {folder / twice}{suffix}: rename one, or write one file")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made: {error.strerror}", folder) from error
-    for item in inputs:
-        with atomic_text(folder / (item.id.replace("/", "_") + suffix)) as stream:
-            write([item], stream)
+                reading.write(inputs, stream, formats[0])
 
 
 def _types(types: str, resolver: Resolver) -> list[str]:
@@ -156,102 +136,125 @@ def _types(types: str, resolver: Resolver) -> list[str]:
     return chosen
 
 
-class _Input(Protocol):
-    """One text to be resolved."""
-
-    @property
-    def id(self) -> str:
-        """Its name in the output."""
-
-    @property
-    def size(self) -> int | None:
-        """About how many characters it has, where that is known before reading."""
-
-    def document(self) -> Document:
-        """The whole of it."""
-
-    def steps(self, resolver: Resolver) -> Iterator[Step]:
-        """Its decisions, without holding the whole of it where that can be avoided."""
+def _budget(limit: str, resolver: Resolver, held: Sequence[Input]) -> Budget:
+    """The budget under a limit, for outputs that hold each of some texts as a whole."""
+    if resolver.policy.capacity is None:
+        raise UsageError(
+            f"the memory {resolver.policy.name!r} grows with the text, so no limit holds: take --memory learned"
+        )
+    sizes = [item.size for item in held]
+    if None in sizes:
+        raise UsageError("how long standard input is, is not known beforehand: under a limit, write --to jsonl")
+    characters = max((size for size in sizes if size is not None), default=0)
+    threads = getattr(resolver.model.encoder, "threads", 1)
+    return Budget.of(bytes_of(limit), resolver.model.heads, threads=threads, characters=characters)
 
 
 @dataclass(frozen=True)
-class _Text:
-    """A text file, or standard input, read in pieces."""
+class _Reading:
+    """Reads texts and writes what was found, with all that the command line asks for."""
 
-    path: str
+    resolver: Resolver
+    display: _Display
+    tracer: TraceWriter | None
+    budget: Budget | None
+    types: list[str] | None
+    min_mentions: int
 
-    @property
-    def id(self) -> str:
-        return "stdin" if self.path == "-" else Path(self.path).stem
-
-    @property
-    def size(self) -> int | None:
-        return None if self.path == "-" else Path(self.path).stat().st_size
-
-    def _chunks(self) -> Iterator[str]:
-        if self.path == "-":
-            yield from Source("stdin", sys.stdin.buffer).chunks()
+    def write(self, inputs: Sequence[Input], stream: IO[str], format: str) -> None:
+        """Writes all texts to one stream."""
+        if format == "jsonl":
+            for item in inputs:
+                self._write_steps(item.id, self._watched(item, item.steps(self.resolver), item.size), stream)
+        elif format == "html":
+            for item in inputs:
+                self._write_answer(*self._answer(item, keep=True), stream, format)
         else:
-            with open_source(Path(self.path)) as source:
-                yield from source.chunks()
+            write_results((self._answer(item)[0] for item in inputs), stream, format)
 
-    def document(self) -> Document:
-        return tokenize("".join(self._chunks()), id=self.id)
+    def write_folder(self, inputs: Sequence[Input], folder: Path, formats: list[str]) -> None:
+        """Writes a file for each text and format; a text is read once."""
+        names = Counter(item.id for item in inputs)
+        twice = next((name for name, count in names.items() if count > 1), None)
+        if twice is not None:
+            target = folder / f"{twice}{output_suffix(formats[0])}"
+            raise UsageError(f"two inputs would be written to {target}: rename one, or write one file")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror}", folder) from error
+        for item in inputs:
+            paths = [folder / (item.id.replace("/", "_") + output_suffix(format)) for format in formats]
+            if formats == _STREAMED:
+                with atomic_text(paths[0]) as stream:
+                    self.write([item], stream, "jsonl")
+                continue
+            result, steps = self._answer(item, keep=not _NEED_STEPS.isdisjoint(formats))
+            for format, path in zip(formats, paths, strict=True):
+                with atomic_text(path) as stream:
+                    self._write_answer(result, steps, stream, format)
 
-    def steps(self, resolver: Resolver) -> Iterator[Step]:
-        stream = resolver.stream()
-        for chunk in self._chunks():
-            yield from stream.feed(chunk)
-        yield from stream.finish()
+    def _answer(self, item: Input, *, keep: bool = False) -> tuple[Result, list[Step]]:
+        """The result of a text and, where they are to be kept, the decisions that led to it."""
+        document = item.document()
+        kept: list[Step] = []
+
+        def passing() -> Iterator[Step]:
+            for step in self._watched(item, self.resolver.steps(document), len(document.text)):
+                if keep:
+                    kept.append(_without_scores(step))
+                yield step
+
+        result = self.resolver.gather(document, passing())
+        return result.select(types=self.types, min_mentions=self.min_mentions), kept
+
+    def _write_answer(self, result: Result, steps: Sequence[Step], stream: IO[str], format: str) -> None:
+        if format == "html":
+            write_page(result, stream, trace=steps)
+        elif format == "jsonl":
+            self._write_steps(result.id, steps, stream)
+        else:
+            write_results([result], stream, format)
+
+    def _write_steps(self, id: str, steps: Iterable[Step], stream: IO[str]) -> None:
+        model, policy = self.resolver.model, self.resolver.policy
+        writer = StepWriter(stream, model, policy, types=self.types, min_mentions=self.min_mentions)
+        writer.begin(id)
+        for step in steps:
+            writer.add(step)
+        writer.end()
+
+    def _watched(self, item: Input, steps: Iterable[Step], length: int | None) -> Iterator[Step]:
+        """The steps of a text, shown, traced and measured on their way."""
+        self.display.begin(item.id, length)
+        if self.tracer is not None:
+            self.tracer.begin(item.id)
+        for step in steps:
+            self.display.reach(step)
+            if self.tracer is not None:
+                self.tracer.add(step)
+            if self.budget is not None and step.index % _CHECK_EVERY == 0:
+                self.budget.check()
+            yield step
 
 
-@dataclass(frozen=True)
-class _Words:
-    """A document of a corpus, with words and sentences of its own."""
-
-    content: Document
-
-    @property
-    def id(self) -> str:
-        return self.content.id
-
-    @property
-    def size(self) -> int | None:
-        return len(self.content.text)
-
-    def document(self) -> Document:
-        return self.content
-
-    def steps(self, resolver: Resolver) -> Iterator[Step]:
-        return resolver.steps(self.content)
-
-
-def _inputs(name: str, format: str) -> Iterator[_Input]:
-    if format != "text":
-        yield from map(_Words, read_corpus(name, format=format))
-        return
-    path = Path(name)
-    if name != "-" and path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.name.endswith(_TEXT_SUFFIXES) and file.is_file())
-        if not files:
-            raise InputError(f"no text in this folder: expected {' or '.join(_TEXT_SUFFIXES)}", path)
-        yield from (_Text(str(file)) for file in files)
-        return
-    if name != "-":
-        with open_source(path):  # a mistyped name is found before the first text is read
-            pass
-    yield _Text(name)
+def _without_scores(step: Step) -> Step:
+    """The step with its best link only: what all cells scored would be most of what is kept of a book."""
+    decision = step.decision
+    best = decision.links[[decision.links.argmax()]] if len(decision.links) else decision.links
+    return replace(step, decision=replace(decision, links=best, options=decision.options[:0]))
 
 
 class _Display:
-    """A bar for the text that is being read, on a terminal only."""
+    """A bar for the text that is being read, with words a second and the time left; on a terminal only."""
 
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        rate = TextColumn("{task.fields[rate]}", justify="right")
+        columns = (TextColumn("{task.description}"), BarColumn(), rate, TimeElapsedColumn(), TimeRemainingColumn())
         hidden = quiet or not console.is_terminal
         self._progress = Progress(*columns, console=console, transient=True, disable=hidden)
-        self._task = self._progress.add_task("", total=None)
+        self._task = self._progress.add_task("", total=None, rate="")
 
     def __enter__(self) -> _Display:
         self._progress.start()
@@ -262,9 +265,11 @@ class _Display:
 
     def begin(self, id: str, length: int | None) -> None:
         """A text of about this many characters begins."""
-        self._progress.reset(self._task, description=id[:40], total=length)
+        self._progress.reset(self._task, description=id[:40], total=length, rate="")
 
-    def reach(self, place: int) -> None:
-        """Everything before this character is done."""
+    def reach(self, step: Step) -> None:
+        """Everything before this step is done."""
         if not self._progress.disable:
-            self._progress.update(self._task, completed=place)
+            seconds = self._progress.tasks[0].elapsed or 0.0
+            rate = f"{step.words.end / seconds:,.0f} words/s" if seconds > 1 else ""
+            self._progress.update(self._task, completed=step.end, rate=rate)

@@ -1,35 +1,83 @@
-"""Results for people: the text with its mentions in brackets, and the cast."""
+"""Results for people: the text with its mentions in brackets, and the cast; on a terminal in colour."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import IO
+from collections.abc import Iterable, Iterator
+from typing import IO, NamedTuple
 
-from longcoref.result import Result
+from rich.console import Console
+from rich.text import Text
+
+from longcoref.result import Result, ResultCluster
+
+_COLOURS = ("red", "green", "yellow", "blue", "magenta", "cyan", "bright_red", "bright_green", "bright_blue")
+# What a text must not do to a terminal: everything but tab and line feed becomes a blank of the same width.
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), " ")
+
+
+class _Piece(NamedTuple):
+    """A stretch of the text, or a bracket, and the innermost cluster that it belongs to."""
+
+    text: str
+    cluster: int | None
+    bracket: bool
 
 
 def write_text(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes each text as `[Anna]0 fed [her]0 dog`, then who 0 is."""
+    """Writes each text as `[Anna]0 fed [her]0 dog`, then who 0 is; on a terminal, every entity in colour."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
     for number, result in enumerate(results):
         stream.write("\n" if number else "")
         if result.document is not None:
-            stream.write(bracketed(result.document.text, result).rstrip() + "\n\n")
+            pieces = list(_pieces(result.document.text, result))
+            if console.is_terminal:
+                console.print(_coloured(pieces), end="\n\n")
+            else:
+                stream.write("".join(piece.text for piece in pieces).rstrip() + "\n\n")
         for cluster in result:
-            type = f" ({cluster.type})" if cluster.type else ""
-            mentions = "1 mention" if len(cluster) == 1 else f"{len(cluster)} mentions"
-            stream.write(f"{cluster.id:>5}  {cluster.name}{type}, {mentions}\n")
+            line = _cast_line(cluster)
+            if console.is_terminal:
+                console.print(Text(line.translate(_CONTROLS), style=_colour(cluster.id)))
+            else:
+                stream.write(f"{line}\n")
 
 
-def bracketed(text: str, result: Result) -> str:
-    """The text with every mention in brackets that carry the id of its cluster."""
+def _cast_line(cluster: ResultCluster) -> str:
+    type = f" ({cluster.type})" if cluster.type else ""
+    mentions = "1 mention" if len(cluster) == 1 else f"{len(cluster)} mentions"
+    return f"{cluster.id:>5}  {cluster.name}{type}, {mentions}"
+
+
+def _pieces(text: str, result: Result) -> Iterator[_Piece]:
+    """The text cut at every bracket; together the pieces are the marked text."""
     # At one place closing brackets come first, the inner ones before the outer; of opening ones the outer come first.
-    marks = []
+    marks: list[tuple[int, bool, int, int]] = []
     for mention, cluster in result.mentions:
-        marks.append((mention.start, 1, -mention.end, "["))
-        marks.append((mention.end, 0, -mention.start, f"]{cluster.id}"))
-    pieces = []
+        marks.append((mention.start, True, -mention.end, cluster.id))
+        marks.append((mention.end, False, -mention.start, cluster.id))
     position = 0
-    for place, _, _, mark in sorted(marks):
-        pieces += [text[position:place], mark]
+    inside: list[int] = []
+    for place, opens, _, id in sorted(marks):
+        yield _Piece(text[position:place], inside[-1] if inside else None, False)
         position = place
-    return "".join([*pieces, text[position:]])
+        yield _Piece("[" if opens else f"]{id}", id, True)
+        if opens:
+            inside.append(id)
+        else:
+            del inside[len(inside) - 1 - inside[::-1].index(id)]  # mentions may cross
+    yield _Piece(text[position:], None, False)
+
+
+def _coloured(pieces: Iterable[_Piece]) -> Text:
+    shown = Text()
+    for text, cluster, bracket in pieces:
+        style = "" if cluster is None else _colour(cluster)
+        shown.append(text.translate(_CONTROLS), f"{style} dim" if bracket else style)
+    shown.rstrip()
+    return shown
+
+
+def _colour(cluster: int) -> str:
+    """Neighbouring entities differ; colours come back bold, and then from the beginning."""
+    row, column = divmod(cluster, len(_COLOURS))
+    return f"{'bold ' if row % 2 else ''}{_COLOURS[column]}"

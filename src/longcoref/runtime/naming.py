@@ -31,10 +31,8 @@ class NameChooser:
             self.rank = rank
             self.counts.clear()
         name = " ".join(text.split())
-        for ending in _POSSESSIVES:
-            if name.endswith(ending) and rank < KINDS.index("PRON"):
-                name = name.removesuffix(ending).rstrip()
-                break
+        if rank < KINDS.index("PRON"):
+            name = without_possessive(name)
         if name and (name in self.counts or len(self.counts) < _MAX_STRINGS):
             self.counts[name] += 1
 
@@ -52,6 +50,14 @@ class NameChooser:
             return covered, self.counts[name], -len(name)
 
         return _cut(max(common, key=merit))
+
+
+def without_possessive(name: str) -> str:
+    """The name without the ending that makes it an owner's."""
+    for ending in _POSSESSIVES:
+        if name.endswith(ending):
+            return name.removesuffix(ending).rstrip()
+    return name
 
 
 def _cut(name: str) -> str:

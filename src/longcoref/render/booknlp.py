@@ -1,0 +1,81 @@
+"""BookNLP's files `.tokens` and `.entities`, column by column, so that scripts written for BookNLP go on working.
+
+What longcoref does not compute (lemma, part of speech, dependency, event) is `_`. As in BookNLP, everything is counted
+from 0, the end of an entity is its last token, and `byte_onset` and `byte_offset` are characters, whatever their name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO
+
+from longcoref.document import Document
+from longcoref.errors import UsageError
+from longcoref.result import Result
+
+TOKEN_COLUMNS = (
+    "paragraph_ID",
+    "sentence_ID",
+    "token_ID_within_sentence",
+    "token_ID_within_document",
+    "word",
+    "lemma",
+    "byte_onset",
+    "byte_offset",
+    "POS_tag",
+    "fine_POS_tag",
+    "dependency_relation",
+    "syntactic_head_ID",
+    "event",
+)
+ENTITY_COLUMNS = ("COREF", "start_token", "end_token", "prop", "cat", "text")
+
+
+def write_tokens(results: Iterable[Result], stream: IO[str]) -> None:
+    """Writes a row for each word. A paragraph ends where a line is left empty."""
+    document = _only_document(results)
+    _write_row(stream, TOKEN_COLUMNS)
+    paragraph = token = position = 0
+    for number, (first, end) in enumerate(document.sentences):
+        for within in range(end - first):
+            start, stop = document.offsets[token]
+            between = document.text[position:start]
+            # Line ends may be LF, CRLF or CR. What stands before the first word ends no paragraph.
+            paragraph += token > 0 and max(between.count("\n"), between.count("\r")) > 1
+            position = stop
+            word = document.words[token]
+            _write_row(stream, (paragraph, number, within, token, word, "_", start, stop, "_", "_", "_", "_", "_"))
+            token += 1
+
+
+def write_entities(results: Iterable[Result], stream: IO[str]) -> None:
+    """Writes a row for each mention: its entity, first and last token, kind, type and words."""
+    result = _only(results)
+    _write_row(stream, ENTITY_COLUMNS)
+    words = _document(result).words
+    for mention, cluster in result.mentions:
+        start, end = mention.words
+        text = " ".join(words[start:end])
+        _write_row(stream, (cluster.id, start, end - 1, mention.kind, mention.type or cluster.type or "_", text))
+
+
+def _write_row(stream: IO[str], cells: Iterable[object]) -> None:
+    # Words hold no white space, so nothing has to be quoted; BookNLP quotes nothing either.
+    stream.write("\t".join(map(str, cells)) + "\n")
+
+
+def _only(results: Iterable[Result]) -> Result:
+    first, *others = results
+    if others:
+        raise UsageError("BookNLP has a file for each text, and several came: write to a folder (OUT/)")
+    return first
+
+
+def _document(result: Result) -> Document:
+    if result.document is None:
+        raise UsageError("BookNLP's files need the text, but this result was read piece by piece and has none")
+    return result.document
+
+
+def _only_document(results: Iterable[Result]) -> Document:
+    return _document(_only(results))
