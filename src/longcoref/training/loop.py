@@ -291,11 +291,16 @@ class TorchVectors:
             return self._source.encode(ids, windows).float().numpy()
 
 
+def runtime_model(model: CorefModel, source: Encoder | VectorCache | None = None) -> Model:
+    """A torch model as the numpy runtime reads with it; its vectors come from `source` or its own encoder."""
+    encoder = model.encoder
+    heads = NumpyHeads(numpy_weights(model.heads.state_dict()), model.config.model, encoder.width)
+    return Model(model.config, encoder.tokenizer, TorchVectors(source or encoder), heads)
+
+
 def evaluate_torch(
     model: CorefModel, documents: Sequence[Document], policy: Any, source: Encoder | VectorCache | None = None
 ) -> Evaluation:
     """Scores a torch model by the numpy runtime's loop: what is measured is what will run."""
-    encoder = model.encoder
-    heads = NumpyHeads(numpy_weights(model.heads.state_dict()), model.config.model, encoder.width)
-    runtime = Model(model.config, encoder.tokenizer, TorchVectors(source or encoder), heads)
+    runtime = runtime_model(model, source)
     return evaluate(documents, runtime, policy, keep_singletons=model.config.data.keep_singletons)
