@@ -29,13 +29,10 @@ def numbers_of(text: str) -> list[int]:
     return numbers
 
 
-_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
-
-
 def bytes_of(text: str) -> int:
     """A size such as 500MB, 1.5 GB or 2GiB, in bytes."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", text.strip(), flags=re.IGNORECASE)
     if found is None:
         raise UsageError(f"expected a size such as 500MB or 1.5GB, got {text!r}")
-    unit = _UNITS[found[2].lower()]
-    return int(float(found[1]) * (1024 ** list(_UNITS.values()).index(unit) if found[3] else unit))
+    power = ["", "k", "m", "g", "t"].index(found[2].lower())
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** power)

@@ -73,6 +73,7 @@ class _Resolving:
         """The characters `start` to `end`, resolved; mentions of the entities in `within` stay as they are."""
         pieces = []
         position, last = start, None
+        around: list[tuple[int, int]] = []  # end and entity of the mentions around this place that stay as they are
         for index in range(bisect_left(self._starts, start), bisect_left(self._starts, end)):
             mention, cluster = self._mentions[index]
             if mention.start < position or mention.end > end:
@@ -80,8 +81,11 @@ class _Resolving:
             beside = last is not None and last[1] == cluster.id and self._is_beside(last[0], mention.start)
             last = mention.end, cluster.id
             if cluster.id in within or beside or not self._says_less(mention, cluster):
+                around.append(last)
                 continue
-            pieces += [self._document.text[position : mention.start], self._replacement(mention, cluster, within)]
+            around = [pair for pair in around if pair[0] > mention.start]
+            name = self._replacement(mention, cluster, (*within, *(entity for _, entity in around)))
+            pieces += [self._document.text[position : mention.start], name]
             position = mention.end
         return "".join([*pieces, self._document.text[position:end]])
 
