@@ -8,22 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from browser import open_browser
-from selenium import webdriver
+from browser import open_browser, resize, settle
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
-
-
-def resize(driver: webdriver.Chrome, width: int, height: int) -> None:
-    """Gives the page a size, one pixel to the point."""
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    settle(driver)
-
-
-def settle(driver: webdriver.Chrome) -> None:
-    """Waits until what was asked for is drawn."""
-    driver.execute_async_script("const done = arguments[0]; setTimeout(() => requestAnimationFrame(done), 400)")
 
 
 def main() -> None:

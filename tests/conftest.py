@@ -1,9 +1,11 @@
-"""Where the corpora are, and how hypothesis runs."""
+"""Where the corpora are, how hypothesis runs, and one browser for all tests that look at pages."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,3 +35,18 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from model import write_tiny_model
 
     return write_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Path]]:
+    """A browser, and the folder of its downloads. Under CI it must be there; elsewhere the test is skipped."""
+    from browser import browser_is_installed, open_browser
+
+    if not browser_is_installed():
+        message = "no browser: install Debian's packages chromium and chromium-driver"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    folder = tmp_path_factory.mktemp("page")
+    with open_browser(downloads=folder) as chrome:
+        yield chrome, folder

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -37,18 +35,6 @@ from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
 STORY = (Path(__file__).parent.parent / "examples" / "story.txt").read_text(encoding="utf-8")
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--window-size=1300,900",
-)
 NAMES = {  # who is called how in the story; enough to fill a page, not an analysis
     "Lydia": "Lydia|Miss Arden",
     "Wren": "Wren",
@@ -174,26 +160,6 @@ class Reader:
 
     def wait_for(self, selector: str, text: str) -> None:
         WebDriverWait(self.driver, 30).until(lambda _: text in self.element(selector).text)
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[webdriver.Chrome, Path]]:
-    browser, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (browser and chromedriver):
-        message = "no browser: install Debian's packages chromium and chromium-driver"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    folder = tmp_path_factory.mktemp("page")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
-    yield chrome, folder
-    chrome.quit()
 
 
 @pytest.fixture

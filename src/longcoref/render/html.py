@@ -37,17 +37,46 @@ def page(result: Result | Mapping[str, Any], text: str, *, title: str, trace: It
     data = {"title": title, "record": _pack(record)}
     if trace is not None:
         data["trace"] = _pack_trace(trace)
+    return _assembled(data, title=title)[0]
+
+
+def live_page(*, title: str, more: str, style: str, script: str) -> tuple[str, str]:
+    """The reader page without a text, for a server that gives it one; and its content security policy.
+
+    `more` is HTML, `style` and `script` come after the page's own. The script may talk to its server.
+    """
+    data = {"title": title, "record": _pack({"schema": SCHEMA, "text": ""})}
+    return _assembled(data, title=title, more=more, more_style=style, more_script=script)
+
+
+def _assembled(
+    data: Mapping[str, Any], *, title: str, more: str = "", more_style: str = "", more_script: str = ""
+) -> tuple[str, str]:
     template, style, script = _parts()
-    sources = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    style, script = style + more_style, script + more_script
+    policy = content_policy(style=style, script=script, connect=bool(more_script))
     fields = {
         "title": html.escape(title),
-        "policy": f"default-src 'none'; {sources}; img-src data:; base-uri 'none'; form-action 'none'",
+        "policy": policy,
         "style": style,
         "script": script,
+        "more": more,
         # In JSON, < stands only inside strings: without any, no text can end the script element or open a comment.
         "data": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: fields[found[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: fields[found[1]], template), policy
+
+
+def content_policy(*, style: str, script: str = "", connect: bool = False) -> str:
+    """The content security policy of a page that has this style and script inside, and needs nothing else."""
+    sources = [f"style-src '{_hash(style)}'", *([f"script-src '{_hash(script)}'"] if script else [])]
+    sources += ["connect-src 'self'"] if connect else []
+    return f"default-src 'none'; {'; '.join(sources)}; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def palette() -> str:
+    """The style of colours, letters and buttons, for other pages that are to look like this one."""
+    return _part("palette.css")
 
 
 def write_page(result: Result, stream: IO[str], *, trace: Iterable[Step] | None = None) -> None:
@@ -59,12 +88,12 @@ def write_page(result: Result, stream: IO[str], *, trace: Iterable[Step] | None 
 
 @cache
 def _parts() -> tuple[str, str, str]:
-    folder = files(__package__) / "reader"
-    template, style, *scripts = (
-        (folder / name).read_text(encoding="utf-8")
-        for name in ("reader.html", "reader.css", *(f"{name}.js" for name in _SCRIPTS))
-    )
-    return template, style, "\n".join(scripts)
+    scripts = (_part(f"{name}.js") for name in _SCRIPTS)
+    return _part("reader.html"), f"{palette()}\n{_part('reader.css')}", "\n".join(scripts)
+
+
+def _part(name: str) -> str:
+    return (files(__package__) / "reader" / name).read_text(encoding="utf-8")
 
 
 def _hash(source: str) -> str:

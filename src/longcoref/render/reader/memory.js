@@ -21,6 +21,11 @@ function unpackedTrace(packed) {
     mentionScore: packed.mention_score[index],
     bestLink: packed.best_link[index],
   }));
+  return historyOf(decisions, packed.invalid);
+}
+
+/** What decisions did to the cells; `invalid` is how many mentions were found to be none. */
+function historyOf(decisions, invalid) {
   const held = [];
   const holding = new Map(); // cell -> what it holds now
   for (const decision of decisions) {
@@ -36,7 +41,7 @@ function unpackedTrace(packed) {
   }
   const opened = new Map(held.map((stay) => [stay.since.entity, stay]));
   const ignored = decisions.filter(({ action }) => action === "ignore");
-  return { decisions, held, opened, ignored, invalid: packed.invalid };
+  return { decisions, held, opened, ignored, invalid };
 }
 
 function decisionOn({ start, end }) {

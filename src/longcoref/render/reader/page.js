@@ -31,8 +31,8 @@ async function openFile({ target }) {
 }
 
 function showAll() {
+  redraw(); // first: the blocks that are drawn may be more than this text has
   find();
-  redraw();
   tell("document");
   if (!state.trace) showStrip("timeline");
 }
