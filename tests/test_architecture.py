@@ -32,18 +32,25 @@ MAY_IMPORT: dict[str, set[str]] = {
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,
+    "reproduction": FOUNDATION
+    | LOGIC
+    | {"nn", "runtime", "evaluation", "benchmark", "training", "analysis", "__init__"},
     **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime"}),
     "__init__": FOUNDATION | SURFACE,
     **dict.fromkeys(
         ENDS,
-        FOUNDATION | LOGIC | SURFACE | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "__init__"},
+        FOUNDATION
+        | LOGIC
+        | SURFACE
+        | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "__init__"}
+        | {"reproduction"},
     ),
     "__main__": {"cli"},
 }
 
 # Heavy packages and the only places that may import them, wherever the import stands.
 HEAVY: dict[str, set[str]] = {
-    "torch": {"nn", "training"},
+    "torch": {"nn", "training", "reproduction"},
     "transformers": {"nn", "training"},
     "spacy": {"spacy_component"},
     "scipy": {"metrics", "analysis"},

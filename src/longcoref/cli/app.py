@@ -17,7 +17,20 @@ def _version(wanted: bool) -> None:
 
 def build_app() -> typer.Typer:
     """The typer application with every command."""
-    from longcoref.cli import adapt, analyze, bench, convert, crossval, evaluate, export, info, resolve, score, train
+    from longcoref.cli import (
+        adapt,
+        analyze,
+        bench,
+        convert,
+        crossval,
+        evaluate,
+        export,
+        info,
+        reproduce,
+        resolve,
+        score,
+        train,
+    )
 
     app = typer.Typer(
         name="longcoref",
@@ -42,6 +55,7 @@ def build_app() -> typer.Typer:
     app.command()(adapt.adapt)
     app.command()(train.train)
     app.command()(crossval.crossval)
+    app.command()(reproduce.reproduce)
     app.command()(evaluate.evaluate)
     app.command()(export.export)
     app.command()(info.info)

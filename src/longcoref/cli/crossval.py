@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from longcoref.cli.options import capacity_of, numbers_of
+from longcoref.cli.progress import show_tasks
 from longcoref.errors import LongcorefError
 
 if TYPE_CHECKING:
@@ -48,17 +49,10 @@ def crossval(
     from longcoref.training.plan import run_plan
 
     console = Console(stderr=True, quiet=quiet)
-
-    def show(event: dict[str, Any]) -> None:
-        took = f", {event['seconds'] / 60:.1f} min" if "seconds" in event else ""
-        console.print(f"{event['task']}: {event['event']}{took}", highlight=False)
-        for line in event.get("output", ()):
-            console.print(f"  {line}", highlight=False, markup=False)
-
     recipe = Recipe(tuple(configs), tuple(settings or ()), memory, capacity_of(memory, cells, 20))
     wanted = numbers_of(folds)
     tasks = [task for fold in wanted for task in fold_tasks(recipe, fold, out / f"fold-{fold}")]
-    missing = run_plan(tasks, jobs=jobs, report=show)
+    missing = run_plan(tasks, jobs=jobs, report=show_tasks(console))
     found = collect(recipe, wanted, out)
     if as_json:
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False, indent=2))

@@ -1,6 +1,9 @@
-"""One progress bar for what goes step by step; on a terminal only."""
+"""How commands tell what goes on: a progress bar, on a terminal only, and a line for each task of a plan."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -33,3 +36,15 @@ class StepDisplay:
     def advance(self, done: int, total: int, title: str) -> None:
         """Shows so many steps of the total as done, under this title."""
         self._progress.update(self._task, description=title, completed=done, total=total)
+
+
+def show_tasks(console: Console) -> Callable[[dict[str, Any]], None]:
+    """Prints a line for each event of a plan, with what a failed task said last."""
+
+    def show(event: dict[str, Any]) -> None:
+        took = f", {event['seconds'] / 60:.1f} min" if "seconds" in event else ""
+        console.print(f"{event['task']}: {event['event']}{took}", highlight=False)
+        for line in event.get("output", ()):
+            console.print(f"  {line}", highlight=False, markup=False)
+
+    return show

@@ -1,0 +1,117 @@
+"""The work of a reproduction, piece by piece; each function runs in a process of its own and writes what it found.
+
+Arguments come as JSON: paths are strings here, and lists stand for tuples.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from longcoref.analysis.entities import analyze_entities
+from longcoref.clusters import without_singletons
+from longcoref.config import ModelConfig, load_config
+from longcoref.document import Document
+from longcoref.files import atomic_text
+from longcoref.formats import write_corpus
+from longcoref.nn.encoder import Encoder
+from longcoref.nn.heads import Heads
+from longcoref.reproduction.models import memory_model
+from longcoref.training.cache import VectorCache
+from longcoref.training.data import read_part
+from longcoref.training.loop import Trainer, evaluate_torch
+from longcoref.training.model import CorefModel
+from longcoref.training.runs import load_run
+
+PARTS = ("dev", "test")
+PAPER_HIDDEN, PAPER_WIDTH = 3000, 1024
+
+
+def write_json(path: Path, value: object) -> None:
+    """Writes a value that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_text(path) as stream:
+        json.dump(value, stream, ensure_ascii=False, indent=1)
+
+
+def vectors_of(run: Path, model: CorefModel) -> Encoder | VectorCache:
+    """Where a run's vectors come from: the cache that all runs share, or an encoder that has learned."""
+    return VectorCache(run.parent / "vectors", model.encoder) if model.encoder.frozen else model.encoder
+
+
+def teach(*, folder: str, config: str) -> None:
+    """Fine-tunes an encoder by learning coreference, and keeps it as a directory that can be named as an encoder."""
+    loaded, place = load_config(config), Path(folder)
+    parts = (read_part(loaded.data, part) for part in ("train", "dev"))
+    Trainer(loaded, place / "run", *parts, resume=True).train()
+    encoder = load_run(place / "run")[0].encoder
+    encoder.model.save_pretrained(place / "model")
+    with atomic_text(place / "model" / "tokenizer.json") as stream:
+        stream.write(encoder.tokenizer.definition)
+
+
+def score(*, folder: str, run: str, variant: str, fold: int | None, model: str) -> None:
+    """Reads dev and test under a model's memory: records, scores, and key and response of each document."""
+    loaded, facts = load_run(Path(run))
+    source, place, memory = vectors_of(Path(run), loaded), Path(folder), memory_model(model).memory
+    scores: dict[str, Any] = {}
+    for part in PARTS:
+        documents = read_part(loaded.config.data, part)
+        result = evaluate_torch(loaded, documents, memory, source)
+        scores[part] = result.as_json()
+        with atomic_text(place / f"{part}.records.jsonl") as stream:
+            for record, document in zip(result.records, documents, strict=True):
+                stream.write(json.dumps({**record.as_json(), "genre": document.genre}, ensure_ascii=False) + "\n")
+        write_corpus(documents, place / f"{part}.key.jsonl", format="jsonl")
+        write_corpus(result.responses, place / f"{part}.response.jsonl", format="jsonl")
+    kept = loaded.config.data.keep_singletons
+    write_json(
+        place / "scores.json",
+        {"variant": variant, "fold": fold, "model": model, "best": facts, "keep_singletons": kept, **scores},
+    )
+
+
+def entities(*, folder: str, config: str) -> None:
+    """Counts the entities of all documents, as they are scored."""
+    data = load_config(config).data
+    documents = [document for part in ("train", "dev", "test") for document in read_part(data, part)]
+    if not data.keep_singletons:
+        documents = [_without_singletons(document) for document in documents]
+    counted = analyze_entities(documents).documents
+    write_json(Path(folder) / "entities.json", [asdict(document) for document in counted])
+
+
+def _without_singletons(document: Document) -> Document:
+    return replace(document, clusters=without_singletons(document.clusters or ()))
+
+
+def parameters(*, folder: str, config: str, encoder: str, models: Sequence[str]) -> None:
+    """Counts what is trained above the encoder: with ours, and with the paper's hidden layer and encoder width."""
+    loaded = load_config(config).model
+    width = Encoder.load(encoder).width
+    rows = {}
+    for name in models:
+        own = replace(loaded, fertility=memory_model(name).policy in ("learned", "rule"))
+        rows[name] = {
+            "ours": _count(own, width),
+            "paper_size": _count(replace(own, hidden=PAPER_HIDDEN), PAPER_WIDTH),
+        }
+    write_json(Path(folder) / "parameters.json", rows)
+
+
+def _count(model: ModelConfig, width: int) -> int:
+    with torch.device("meta"):  # shapes without memory
+        return sum(value.numel() for value in Heads(model, width).parameters())
+
+
+STAGES: dict[str, Callable[..., None]] = {
+    "teach": teach,
+    "score": score,
+    "entities": entities,
+    "parameters": parameters,
+}
