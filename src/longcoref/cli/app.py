@@ -29,6 +29,7 @@ def build_app() -> typer.Typer:
         reproduce,
         resolve,
         score,
+        serve,
         train,
     )
 
@@ -58,6 +59,7 @@ def build_app() -> typer.Typer:
     app.command()(reproduce.reproduce)
     app.command()(evaluate.evaluate)
     app.command()(export.export)
+    app.command()(serve.serve)
     app.command()(info.info)
     app.add_typer(bench.app, name="bench")
     app.add_typer(analyze.app, name="analyze")

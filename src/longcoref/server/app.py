@@ -1,0 +1,190 @@
+"""The routes of the server."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from importlib.resources import files
+from typing import Any
+
+from anyio import CapacityLimiter
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, Response, StreamingResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.exceptions import HTTPException
+
+import longcoref
+from longcoref.errors import UsageError, unknown_name
+from longcoref.memory import memory_policy
+from longcoref.render.html import live_page
+from longcoref.resolver import Resolver
+from longcoref.server import schemas
+from longcoref.server.answers import Answer, LineAnswer, OutOfTimeError, WholeAnswer, parts_of
+from longcoref.server.documentation import api_page
+from longcoref.server.gate import Application, Gate, Message, Receive, Scope, Send
+from longcoref.server.limits import Limits
+from longcoref.server.metrics import Metrics
+
+RESOLVE = "/v1/resolve"
+_LINES = "application/x-ndjson"
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": schemas.Refusal, "description": "The body is not JSON in UTF-8"},
+    408: {"model": schemas.Refusal, "description": "The text did not arrive in time"},
+    413: {"model": schemas.Refusal, "description": "The request is larger than this server takes"},
+    415: {"model": schemas.Refusal, "description": "The request is not application/json"},
+    422: {"model": schemas.Mistakes, "description": "A field is missing, unknown or wrong"},
+    503: {
+        "model": schemas.Refusal,
+        "description": "The queue is full, or the text was not read in time",
+        "headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}},
+    },
+}
+_STREAM = {"schema": {"type": "string", "description": "Lines of the schema longcoref-stream/1"}}
+
+
+def build_app(resolver: Resolver, limits: Limits | None = None) -> FastAPI:
+    """The application that answers with this model and, where a request does not choose, this memory."""
+    limits = limits or Limits()
+    resolver.stream()  # a model that cannot read piece by piece, or not with this memory, is refused here
+    metrics = Metrics()
+    workers = CapacityLimiter(os.cpu_count() or 1)
+    start, policy = live_page(
+        title="longcoref", more=_part("start.html"), style=_part("start.css"), script=_part("start.js")
+    )
+    app = FastAPI(
+        title="longcoref",
+        version=longcoref.__version__,
+        description="Who is who in English text of any length.",
+        docs_url=None,  # the usual pages fetch their scripts from the network
+        redoc_url=None,
+    )
+    app.add_middleware(Gate, path=RESOLVE, limits=limits, metrics=metrics)
+    app.add_middleware(_SecurityHeaders)
+    app.exception_handler(RequestValidationError)(_mistakes)
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> HTMLResponse:
+        return HTMLResponse(start, headers={"content-security-policy": f"{policy}; frame-ancestors 'none'"})
+
+    @app.get("/docs", include_in_schema=False)
+    async def documentation() -> HTMLResponse:
+        content, own_policy = api_page(app.openapi())
+        return HTMLResponse(content, headers={"content-security-policy": f"{own_policy}; frame-ancestors 'none'"})
+
+    @app.post(
+        RESOLVE,
+        response_model=schemas.Result,
+        responses={200: {"content": {_LINES: _STREAM}, "description": "Who is who"}, **_REFUSALS},
+    )
+    async def resolve(wanted: schemas.Request, request: Request) -> Response:
+        """Find who is who in a text.
+
+        The answer is one JSON object; or, with `stream` or `Accept: application/x-ndjson`, lines that come while the
+        text is being read: a mention when it is decided, a cluster when it is closed, and progress.
+        """
+        lines = wanted.stream or _LINES in request.headers.get("accept", "")
+        answer = _answer(wanted, resolver, lines=lines)
+        parts = parts_of(answer, wanted.text, workers=workers, seconds=limits.max_seconds, metrics=metrics)
+        late = f"the text was not read within {limits.max_seconds:g} seconds: send less of it, or fewer cells"
+        if lines:
+            return StreamingResponse(_with_error(parts, late), media_type=_LINES)
+        try:
+            whole = "".join([part async for part in parts])
+        except OutOfTimeError as error:
+            raise HTTPException(503, late, {"Retry-After": "60"}) from error
+        return Response(whole, media_type="application/json")
+
+    @app.get("/health", response_description="The server is there")
+    async def health() -> schemas.Health:
+        """Whether the server is there, and with which model."""
+        return schemas.Health(version=longcoref.__version__, model=resolver.model.name)
+
+    @app.get(
+        "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}, "description": "Counts"}}
+    )
+    async def exposed_metrics() -> Response:
+        """Counts and times for Prometheus."""
+        return Response(metrics.exposed(), media_type=CONTENT_TYPE_LATEST)
+
+    return app
+
+
+def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answer:
+    """What the request asks for, or its mistake as FastAPI reports mistakes."""
+    if wanted.trace and not lines:
+        raise _mistake("trace", "decisions come only in a stream: ask for `stream`, or leave out `trace`")
+    known = resolver.model.config.model.types
+    for type in wanted.types or ():
+        if type not in known:
+            raise _mistake("types", unknown_name("type", type, known))
+    capacity = wanted.cells or resolver.policy.capacity or schemas.USUAL_CELLS
+    own = Resolver(resolver.model, memory_policy(wanted.memory or resolver.policy.name, capacity))
+    if wanted.cells is not None and own.policy.capacity is None:
+        raise _mistake("cells", f"the memory {own.policy.name!r} has no capacity: leave out `cells`, or take `learned`")
+    try:
+        if lines:
+            return LineAnswer(
+                own,
+                id=wanted.id,
+                types=wanted.types,
+                min_mentions=wanted.min_mentions,
+                characters=len(wanted.text),
+                trace=wanted.trace,
+            )
+        own.stream()
+        return WholeAnswer(own, id=wanted.id, types=wanted.types, min_mentions=wanted.min_mentions)
+    except UsageError as error:
+        raise _mistake("memory", str(error)) from error
+
+
+async def _with_error(parts: AsyncIterator[str], late: str) -> AsyncIterator[str]:
+    """The lines of an answer; if time is up, the last says so."""
+    try:
+        async for part in parts:
+            yield part
+    except OutOfTimeError:
+        yield json.dumps({"error": {"status": 503, "detail": late}}) + "\n"
+
+
+def _mistake(field: str, message: str) -> RequestValidationError:
+    return RequestValidationError([{"loc": ("body", field), "msg": message, "type": "value_error"}])
+
+
+async def _mistakes(request: Request, error: Exception) -> Response:
+    """Says what is wrong with a request, without repeating its text; in ASCII, for half a character may be in it."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    found = [{key: mistake[key] for key in ("loc", "msg", "type")} for mistake in error.errors()]
+    return Response(json.dumps({"detail": found}), 422, media_type="application/json")
+
+
+def _part(name: str) -> str:
+    return (files(__package__) / "page" / name).read_text(encoding="utf-8")
+
+
+class _SecurityHeaders:
+    """Adds to every answer what keeps browsers from doing more with it than was meant."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name for name, _ in message["headers"]}
+                own = ((name.encode(), value.encode()) for name, value in _HEADERS.items())
+                message["headers"] = [*message["headers"], *(pair for pair in own if pair[0] not in there)]
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

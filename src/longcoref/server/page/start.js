@@ -1,0 +1,264 @@
+
+// The server's page: takes a text, has it read, and shows the result in the reader as it grows.
+
+const SAMPLE = `The ferry was late, and Nora Finch had already counted the gulls twice. Beside her old Mr. Pell slept on his \
+suitcase, as he had slept through most of the winter.
+
+"Is it coming?" asked the boy from the bakery. He had a loaf under his arm that was meant for the captain, and he had been \
+told not to eat it.
+
+"She always comes," said Nora. She meant the captain, not the boat, and the boy knew it. Captain Rook had never missed a \
+crossing, not even the year her brother drowned.
+
+Mr. Pell opened one eye. "My wife used to say that Rook could smell the harbour," he said. "She would stand on this very \
+pier and wait for her."
+
+Then the horn sounded from the fog. The boy held out the loaf, Nora picked up the old man's suitcase, and the three of \
+them walked down to the water together.
+`;
+
+const REST = 10; // a new picture of the growing result waits so many times as long as the last one took
+
+/** What has come of the answer so far, as a record that the reader opens. */
+class Growth {
+  constructor(text) {
+    this.record = { schema: SCHEMA, text, clusters: [] };
+    this.clusters = new Map();
+    this.decisions = [];
+    this.invalid = 0;
+    this.read = 0;
+    this.whole = false;
+  }
+
+  take(line) {
+    if (line.error) throw new Error(line.error.detail);
+    if (line.schema) Object.assign(this.record, { id: line.id, model: line.model, memory: line.memory });
+    else if (line.mention) this.mention(line);
+    else if (line.closed) this.close(line.closed);
+    else if (line.progress) this.read = line.progress.characters;
+    else if (line.action) this.decide(line);
+    else if (line.end) this.whole = true;
+  }
+
+  cluster(id) {
+    if (!this.clusters.has(id)) {
+      const cluster = { id, name: null, type: null, mentions: [] };
+      this.clusters.set(id, cluster);
+      this.record.clusters.push(cluster);
+    }
+    return this.clusters.get(id);
+  }
+
+  mention({ mention, cluster: id }) {
+    const cluster = this.cluster(id);
+    cluster.mentions.push(mention);
+    cluster.type ??= mention.type ?? null; // until it is closed, which says what most mentions are
+  }
+
+  close({ id, name, type }) {
+    const cluster = Object.assign(this.cluster(id), { name, type });
+    for (const mention of cluster.mentions) if (mention.type === type) delete mention.type;
+  }
+
+  decide({ start, end, action, cell, cluster, evicted, mention_score: mentionScore, links }) {
+    if (action === "invalid") this.invalid++;
+    else this.decisions.push({ start, end, action, cell: cell ?? -1, entity: cluster ?? -1, evicted: evicted ?? -1, mentionScore, bestLink: links[0]?.score ?? null });
+  }
+}
+
+let reading = null; // the request that is under way
+let growth = null;
+
+/** The lines of an answer as they come. */
+async function* linesOf(response) {
+  let rest = "";
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
+
+async function readText(text, title, memory) {
+  const request = (reading = new AbortController());
+  byId("reading").hidden = false;
+  tellProgress("Waiting for its turn");
+  const began = performance.now();
+  try {
+    const response = await fetch("v1/resolve", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ text, id: title, ...memory, stream: true, trace: true }),
+      signal: request.signal,
+    });
+    if (!response.ok) throw new Error(await reasonOf(response));
+    openGrowing(text, title);
+    await take(response);
+    if (!growth.whole) throw new Error("the connection was cut before the text was read to its end");
+    show();
+    if (!state.doc.cast.some(isListed)) showAllEntities();
+    announce(`Read in ${((performance.now() - began) / 1000).toFixed(1)} s: ${growth.record.clusters.length} entities`);
+  } catch (error) {
+    stopped(error);
+  } finally {
+    byId("reading").hidden = true;
+    document.body.classList.remove("growing");
+    reading = null;
+    dim();
+  }
+}
+
+async function reasonOf(response) {
+  try {
+    const { detail } = await response.json();
+    return typeof detail === "string" ? detail : detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; ");
+  } catch {
+    return `the server answered ${response.status}`;
+  }
+}
+
+/** The text, with nobody found in it yet. */
+function openGrowing(text, title) {
+  growth = new Growth(text);
+  state.trace = null;
+  document.title = byId("title").textContent = title;
+  openDocument(growth.record);
+  byId("least").value = state.least = 2;
+  byId("tab-memory").hidden = true;
+  document.body.classList.add("growing");
+  byId("start").close();
+  showAll();
+  view.scrollTop = 0;
+}
+
+/** In a text where nobody is mentioned twice, those mentioned once are all there is to see. */
+function showAllEntities() {
+  byId("least").value = state.least = 1;
+  tell("filters");
+}
+
+async function take(response) {
+  let next = 0;
+  for await (const line of linesOf(response)) {
+    growth.take(line);
+    if (!line.progress) continue;
+    const share = growth.read / (line.progress.of || 1);
+    tellProgress(`${Math.floor(100 * share)} % read, ${growth.record.clusters.length} entities`, share);
+    if (performance.now() < next) continue;
+    const started = performance.now();
+    show();
+    next = performance.now() + REST * (performance.now() - started);
+    // Lines that are here already would follow without a pause, and nothing of this be seen.
+    await new Promise(requestAnimationFrame);
+  }
+}
+
+/** Shows what there is by now; who was chosen stays chosen. */
+function show() {
+  const chosen = state.selected?.id;
+  state.doc = documentOf(growth.record);
+  // Until ranks are final, colours go by the order of appearance: they would change whenever one overtakes another.
+  if (!growth.whole) for (const entity of state.doc.entities) paint(entity, entity.id);
+  state.selected = state.doc.cast.find(({ id }) => id === chosen) ?? null;
+  state.current = null;
+  state.trace = { unpacked: historyOf(growth.decisions, growth.invalid) };
+  byId("tab-memory").hidden = false;
+  tell("document");
+}
+
+function tellProgress(note, share = 0) {
+  byId("reading-note").textContent = note;
+  byId("reading-bar").value = share;
+}
+
+/** What was not read is pale. */
+function dim() {
+  const partly = growth && !growth.whole && state.doc.text === growth.record.text;
+  const read = partly ? state.doc.toUnit(growth.read) : Infinity;
+  for (const [number, element] of drawn) element.classList.toggle("unread", state.blocks[number].from >= read);
+}
+
+function stopped(error) {
+  const wanted = error.name === "AbortError";
+  if (growth && document.body.classList.contains("growing")) {
+    show();
+    announce(wanted ? "Stopped: this is what was found so far" : `Not read to the end: ${error.message}`, !wanted);
+  } else if (!wanted) {
+    complain(error.message);
+  }
+}
+
+function complain(message) {
+  byId("start-error").textContent = message;
+  byId("start-error").hidden = !message;
+  if (!byId("start").open) byId("start").showModal();
+}
+
+function titleOf(text) {
+  return text.trim().split("\n")[0].trim().slice(0, 60);
+}
+
+function setText(text, title = "") {
+  byId("start-text").value = text;
+  byId("start-text").dataset.title = title;
+  complain("");
+  byId("start-read").disabled = !text.trim();
+}
+
+async function takeFile(file) {
+  try {
+    setText(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()), file.name.replace(/\.\w+$/, "").slice(0, 200));
+  } catch {
+    complain(`${file.name} is not a text in UTF-8: save it as plain text first`);
+  }
+}
+
+function submit(event) {
+  event.preventDefault();
+  if (reading) return;
+  const field = byId("start-text");
+  const policy = byId("start-memory").value;
+  const memory = policy === "unbounded" ? { memory: policy } : { memory: policy, cells: Number(byId("start-cells").value) };
+  complain("");
+  readText(field.value, field.dataset.title || titleOf(field.value), memory);
+}
+
+function setUpStart() {
+  const dialog = byId("start");
+  const again = make("button", { type: "button", id: "another", title: "Read another text" }, "New");
+  again.addEventListener("click", () => {
+    if (state.saved || confirm("Leave the corrections that were not downloaded?")) dialog.showModal();
+  });
+  document.querySelector(".tools").prepend(again);
+  byId("start-form").addEventListener("submit", submit);
+  byId("start-text").addEventListener("input", ({ target }) => setText(target.value));
+  byId("start-text").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("start-form").requestSubmit(byId("start-read"));
+  });
+  byId("start-sample").addEventListener("click", () => setText(SAMPLE, "The ferry"));
+  byId("start-file").addEventListener("change", ({ target }) => target.files[0] && takeFile(target.files[0]));
+  byId("start-memory").addEventListener("change", ({ target }) => {
+    byId("start-cells-label").hidden = byId("start-cells").disabled = target.value === "unbounded";
+  });
+  byId("reading-stop").addEventListener("click", () => reading?.abort());
+  // With nothing read yet there is nothing behind the dialog.
+  dialog.addEventListener("cancel", (event) => growth || event.preventDefault());
+  dialog.addEventListener("close", () => growth || dialog.showModal());
+  for (const type of ["dragover", "dragleave", "drop"]) {
+    addEventListener(type, (event) => {
+      event.preventDefault();
+      dialog.classList.toggle("over", type === "dragover");
+      const file = type === "drop" && event.dataTransfer.files[0];
+      if (file && !reading) {
+        if (!dialog.open) dialog.showModal();
+        takeFile(file);
+      }
+    });
+  }
+  on("drawn", dim);
+  setText("");
+  dialog.showModal();
+}
+
+setUpStart();

@@ -1,0 +1,119 @@
+"""What a request may say, and what an answer looks like: checked on the way in, described in OpenAPI."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+USUAL_CELLS = 20
+MOST_CELLS = 1000
+"""A memory has room for all its cells from the beginning: who asks for a million must not get it."""
+
+
+def _whole(text: str) -> str:
+    """JSON can say half of a surrogate pair, which is no character and could not be sent back."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"half a surrogate pair at {error.start} is no character") from error
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_whole)]
+
+
+class Request(BaseModel):
+    """A text, and how to read it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {"text": "Mrs. Hallow kept the inn. Her husband had drowned, and she never spoke of him."}
+        },
+    )
+
+    text: Annotated[_Text, Field(description="English text. Offsets in the answer count its code points.")]
+    id: Annotated[_Text, Field(max_length=200, description="Comes back with the answer.")] = ""
+    memory: Annotated[
+        Literal["learned", "rule", "unbounded", "track-all"] | None,
+        Field(description="The kind of memory; the server's own if not given."),
+    ] = None
+    cells: Annotated[
+        int | None,
+        Field(ge=1, le=MOST_CELLS, description="Entities in a learned or rule memory at once."),
+    ] = None
+    types: Annotated[
+        list[str] | None, Field(max_length=100, description="Only clusters of these types, such as PER.")
+    ] = None
+    min_mentions: Annotated[int, Field(ge=1, description="Only clusters with so many mentions.")] = 1
+    stream: Annotated[
+        bool, Field(description="Answer in lines while reading, as with `Accept: application/x-ndjson`.")
+    ] = False
+    trace: Annotated[bool, Field(description="In a stream: every decision too, rejected mentions included.")] = False
+
+
+class Memory(BaseModel):
+    """The memory that read the text."""
+
+    policy: str
+    capacity: int | None
+
+
+class Mention(BaseModel):
+    """A mention: `text[start:end]` of the text that was sent."""
+
+    start: int
+    end: int
+    text: str
+    kind: Annotated[str, Field(description="PROP, NOM or PRON.")]
+    type: Annotated[str | None, Field(description="Where it is not that of the cluster.")] = None
+    score: Annotated[float, Field(description="The probability that it belongs here.")]
+    sentence: int
+
+
+class Cluster(BaseModel):
+    """An entity with all its mentions."""
+
+    id: int
+    name: str
+    type: str | None
+    mentions: list[Mention]
+
+
+class Result(BaseModel):
+    """Who is who, as `longcoref resolve` writes it."""
+
+    schema_: Annotated[Literal["longcoref/1"], Field(alias="schema")]
+    id: str | None = None
+    model: str
+    memory: Memory
+    clusters: list[Cluster]
+
+
+class Health(BaseModel):
+    """That the server is well."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+    model: str
+
+
+class Refusal(BaseModel):
+    """Why a request was not answered."""
+
+    detail: str
+
+
+class Mistake(BaseModel):
+    """What is wrong with a field of a request."""
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class Mistakes(BaseModel):
+    """What is wrong with a request."""
+
+    detail: list[Mistake]
