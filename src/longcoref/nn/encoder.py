@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from longcoref.errors import ModelError
+from longcoref.files import atomic_text
 from longcoref.runtime.pieces import Integers, Tokenizer
 from longcoref.runtime.windows import Window
 
@@ -65,6 +66,13 @@ class Encoder(nn.Module):
         if getattr(model, "pooler", None) is not None:
             model.pooler = None
         return cls(model, _tokenizer(source, local), frozen=frozen)
+
+    def save(self, folder: Path) -> None:
+        """Writes a directory that `load` opens."""
+        with _no_progress_bar():
+            self.model.save_pretrained(folder)
+        with atomic_text(folder / "tokenizer.json") as stream:
+            stream.write(self.tokenizer.definition)
 
     def train(self, mode: bool = True) -> Encoder:
         """Sets training mode, which a frozen encoder never enters."""

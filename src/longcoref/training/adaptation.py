@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from longcoref.errors import ConfigError, UsageError
-from longcoref.files import atomic_text
 from longcoref.memory.facts import is_pronoun
 from longcoref.nn.encoder import Encoder, parameter_groups
 from longcoref.runtime.pieces import Integers, Tokenizer
@@ -183,10 +182,7 @@ class Adaptation:
                 self._save()
         facts = self.held_out()
         self._report("held_out", step=self._step, **facts)
-        encoder = self.model.encoder
-        encoder.model.save_pretrained(self.folder)
-        with atomic_text(self.folder / "tokenizer.json") as stream:
-            stream.write(encoder.tokenizer.definition)
+        self.model.encoder.save(self.folder)
         (self.folder / "last.safetensors").unlink(missing_ok=True)
         return facts
 
