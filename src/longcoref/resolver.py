@@ -18,7 +18,7 @@ from pathlib import Path
 from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
-from longcoref.result import Gathering, Result, ResultMention, with_clusters
+from longcoref.result import Gathering, Result, ResultMention, quotes_of, with_clusters
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import Model, Reader, sentences_of
 from longcoref.runtime.state import load_state, save_state
@@ -28,14 +28,23 @@ from longcoref.text import tokenize
 
 
 def load(
-    model: str | Path | None = None, *, memory: str = "learned", cells: int | None = 20, threads: int | None = None
+    model: str | Path | None = None,
+    *,
+    memory: str = "learned",
+    cells: int | None = 20,
+    threads: int | None = None,
+    names: bool = True,
+    speech: bool = True,
 ) -> Resolver:
     """Opens a model: a directory, the name of a shipped one, or None for the default.
 
     `memory` is learned, rule, unbounded or track-all; `cells` is how many entities it holds at once, None for any
     number (the last two always hold all). `threads` is how many windows are encoded at once; None takes all processors.
+    `names` joins entities with the names of one person when the text is over, `speech` finds who speaks and whom "I"
+    and "you" are; without both, the clusters are what the memory alone decides.
     """
-    return Resolver(open_model(model, threads=threads), memory_policy(memory, cells), source=model)
+    policy = memory_policy(memory, cells)
+    return Resolver(open_model(model, threads=threads), policy, source=model, names=names, speech=speech)
 
 
 class Resolver:
@@ -44,11 +53,24 @@ class Resolver:
     Call it with a whole text; or `feed` it one text piece by piece and `finish`; or give it many with `pipe`.
     """
 
-    def __init__(self, model: Model, policy: MemoryPolicy, *, source: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        policy: MemoryPolicy,
+        *,
+        source: str | Path | None = None,
+        names: bool = True,
+        speech: bool = True,
+    ) -> None:
         self.model, self.policy = model, policy
+        self.names, self.speech = names, speech
         self._source = source
+        self._begin()
+
+    def _begin(self) -> None:
         self._stream: TextStream | None = None
         self._gathering = Gathering()
+        self._text: list[str] = []  # what was fed, for the second look
 
     def __call__(self, text: str, *, id: str = "") -> Result:
         """The clusters of a text."""
@@ -85,8 +107,15 @@ class Resolver:
         gathering = Gathering()
         for step in steps:
             gathering.add(step)
-        result = self._result(gathering, id=document.id)
+        result = self._looked_again(gathering, document)
         return replace(result, document=with_clusters(document, result.clusters))
+
+    def _looked_again(self, gathering: Gathering, document: Document) -> Result:
+        if not (self.names or self.speech):
+            return self._result(gathering, id=document.id)
+        gathering, turns = gathering.looked_again(document, names=self.names, speech=self.speech)
+        quotes = quotes_of(document, turns) if self.speech else ()
+        return replace(self._result(gathering, id=document.id), quotes=quotes)
 
     def steps(
         self, document: Document, *, mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None
@@ -113,28 +142,31 @@ class Resolver:
         """
         if self._stream is None:
             self._stream = self.stream()
+        self._text.append(text)
         return self._gather(self._stream.feed(text))
 
     def so_far(self) -> Result:
-        """The clusters of the text that is being fed, as far as it was decided."""
+        """The clusters of the text that is being fed, as the memory decided them; names and speech need its end."""
         return self._result(self._gathering)
 
     def finish(self) -> Result:
         """The clusters of the text that was fed; the next piece begins a new one."""
         self._gather((self._stream or self.stream()).finish())
-        result = self.so_far()
-        self._stream, self._gathering = None, Gathering()
+        result = self._looked_again(self._gathering, tokenize("".join(self._text)))
+        self._begin()
         return result
 
     def save_state(self, path: str | Path) -> None:
         """Writes the text that is being fed, as far as it was read, to a file, for `load_state` to go on from."""
-        save_state(path, self._stream or self.stream(), self.model, self.policy, self._gathering.state())
+        extra = {"clusters": self._gathering.state(), "text": "".join(self._text)}
+        save_state(path, self._stream or self.stream(), self.model, self.policy, extra)
 
     def load_state(self, path: str | Path) -> None:
         """Goes on from a saved state; it must be of the same model and memory."""
-        self._stream, state = load_state(path, self.model, self.policy)
-        self._gathering = Gathering()
-        self._gathering.restore(state)
+        stream, extra = load_state(path, self.model, self.policy)
+        self._begin()
+        self._stream, self._text = stream, [extra["text"]]
+        self._gathering.restore(extra["clusters"])
 
     def pipe(self, texts: Iterable[str], *, batch_size: int = 8, processes: int = 1) -> Iterator[Result | Exception]:
         """The results of many texts, in their order; where one fails, its error is its result.
@@ -152,7 +184,7 @@ class Resolver:
             processes,
             mp_context=multiprocessing.get_context("spawn"),  # a forked child would share the encoder's threads
             initializer=_open_in_worker,
-            initargs=(self._source, self.policy),
+            initargs=(self._source, self.policy, self.names, self.speech),
         ) as pool:
             while True:
                 # A little ahead, so that no process waits, but not the whole of an endless input.
@@ -183,9 +215,9 @@ class Resolver:
 _worker: Resolver
 
 
-def _open_in_worker(source: str | Path | None, policy: MemoryPolicy) -> None:
+def _open_in_worker(source: str | Path | None, policy: MemoryPolicy, names: bool, speech: bool) -> None:
     global _worker
-    _worker = Resolver(open_model(source, threads=1), policy, source=source)
+    _worker = Resolver(open_model(source, threads=1), policy, source=source, names=names, speech=speech)
 
 
 def _outcomes_in_worker(texts: list[str]) -> list[Result | Exception]:

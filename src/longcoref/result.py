@@ -18,7 +18,10 @@ from typing import Any
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import MissingExtraError
+from longcoref.memory.facts import mention_facts
 from longcoref.runtime.naming import NameChooser
+from longcoref.runtime.second_look import Seen, look_again
+from longcoref.runtime.speakers import Turn
 from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
 
@@ -74,12 +77,34 @@ class ResultCluster:
         return {"id": self.id, "name": self.name, "type": self.type, "mentions": mentions}
 
 
+@dataclass(frozen=True, slots=True)
+class ResultQuote:
+    """Quoted speech, marks included: who speaks it and to whom, as ids of clusters, None where nobody was found.
+
+    `score` is the probability of the speaker; `continues`: it is a further paragraph of the speech before it.
+    """
+
+    start: int
+    end: int
+    words: WordSpan
+    speaker: int | None
+    addressee: int | None
+    score: float
+    continues: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The quotation as JSON values."""
+        record: dict[str, Any] = {"start": self.start, "end": self.end, "speaker": self.speaker}
+        record |= {"addressee": self.addressee, "score": round(self.score, 4)}
+        return {**record, "continues": True} if self.continues else record
+
+
 @dataclass(frozen=True)
 class Result:
     """The clusters of a text, in order of first mention. Iterating gives them.
 
-    `document` has the words and sentences, with the clusters as its annotation; it is None where the text was read
-    piece by piece and not kept.
+    `quotes` is the quoted speech in text order. `document` has the words and sentences, with the clusters as its
+    annotation; it is None where the text was read piece by piece and not kept.
     """
 
     clusters: tuple[ResultCluster, ...]
@@ -88,6 +113,7 @@ class Result:
     capacity: int | None
     id: str = ""
     document: Document | None = field(default=None, repr=False)
+    quotes: tuple[ResultQuote, ...] = field(default=(), repr=False)
 
     def __iter__(self) -> Iterator[ResultCluster]:
         return iter(self.clusters)
@@ -121,10 +147,19 @@ class Result:
         return sorted(found, key=lambda pair: pair[0].end - pair[0].start)
 
     def select(self, *, types: Collection[str] | None = None, min_mentions: int = 1) -> Result:
-        """Only the clusters of some types, or with so many mentions; they keep their ids."""
+        """Only the clusters of some types, or with so many mentions; they keep their ids. All quotes stay."""
         kept = tuple(cluster for cluster in self.clusters if is_wanted(cluster, types, min_mentions))
+        ids = {None, *(cluster.id for cluster in kept)}
+        quotes = tuple(
+            replace(
+                quote,
+                speaker=quote.speaker if quote.speaker in ids else None,
+                addressee=quote.addressee if quote.addressee in ids else None,
+            )
+            for quote in self.quotes
+        )
         document = None if self.document is None else replace(self.document, clusters=_annotation(kept))
-        return replace(self, clusters=kept, document=document)
+        return replace(self, clusters=kept, document=document, quotes=quotes)
 
     def as_json(self) -> dict[str, Any]:
         """The result as JSON values, schema `longcoref/1`."""
@@ -134,6 +169,7 @@ class Result:
             "model": self.model,
             "memory": {"policy": self.memory, "capacity": self.capacity},
             "clusters": [cluster.as_json() for cluster in self.clusters],
+            **({"quotes": [quote.as_json() for quote in self.quotes]} if self.quotes else {}),
         }
 
     def to_json(self) -> str:
@@ -163,6 +199,21 @@ def _annotation(clusters: Iterable[ResultCluster]) -> tuple[Cluster, ...]:
     return tuple(
         Cluster(tuple(Mention(m.words, m.kind, m.type) for m in cluster.mentions), str(cluster.id))
         for cluster in clusters
+    )
+
+
+def quotes_of(document: Document, turns: Iterable[Turn]) -> tuple[ResultQuote, ...]:
+    """The quotations of a document with their speakers."""
+    return tuple(
+        ResultQuote(
+            *document.characters(turn.quotation.span),
+            turn.quotation.span,
+            turn.speaker,
+            turn.addressee,
+            turn.probability,
+            turn.quotation.continues,
+        )
+        for turn in turns
     )
 
 
@@ -196,6 +247,10 @@ class Gathering:
         mention = ResultMention(
             step.start, step.end, step.text, step.kind, step.type, step.score, step.sentence, step.words
         )
+        self._put(entity, mention)
+        return mention
+
+    def _put(self, entity: int, mention: ResultMention) -> None:
         growing = self._growing.setdefault(entity, _Growing())
         growing.names.add(mention.text, mention.kind)
         if mention.type is not None:
@@ -203,7 +258,28 @@ class Gathering:
         growing.count += 1
         if self._keep:
             growing.mentions.append(mention)
-        return mention
+
+    def looked_again(self, document: Document, *, names: bool, speech: bool) -> tuple[Gathering, list[Turn]]:
+        """What a second look at the whole document makes of the mentions, and who speaks its quotations."""
+        mentions = sorted(
+            ((mention, entity) for entity, growing in self._growing.items() for mention in growing.mentions),
+            key=lambda pair: pair[0].words,
+        )
+        seen = [
+            Seen(
+                mention.words,
+                entity,
+                mention.kind,
+                mention.type,
+                mention_facts(document.words[slice(*mention.words)], sentence=mention.sentence, quoted=False),
+            )
+            for mention, entity in mentions
+        ]
+        look = look_again(document, seen, names=names, speech=speech)
+        again = Gathering()
+        for (mention, _), entity in zip(mentions, look.entities, strict=True):
+            again._put(entity, mention)
+        return again, look.turns
 
     def close(self, entity: int) -> ResultCluster:
         """The cluster of an entity that gets no more mentions; it is forgotten here."""

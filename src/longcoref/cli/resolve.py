@@ -69,6 +69,12 @@ def resolve(
     ] = None,
     types: Annotated[str | None, typer.Option(help="Only clusters of these types, such as PER,ORG.")] = None,
     min_mentions: Annotated[int, typer.Option(min=1, help="Only clusters with so many mentions.")] = 1,
+    names: Annotated[
+        bool, typer.Option("--names/--no-names", help="Join entities that have the names of one person.")
+    ] = True,
+    speech: Annotated[
+        bool, typer.Option("--speech/--no-speech", help="Find who speaks, and whom I and you are in a quotation.")
+    ] = True,
     trace: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every decision with its scores here (JSONL).")
     ] = None,
@@ -88,7 +94,8 @@ def resolve(
 ) -> None:
     """Find who is who in texts of any length.
 
-    With --to jsonl, mentions are written as they are decided, and memory does not grow with the text.
+    With --to jsonl, mentions are written as they are decided, and memory does not grow with the text; so names and
+    speech, which need the whole text, play no part there.
 
     Examples:
       longcoref resolve story.txt --to text
@@ -102,7 +109,8 @@ def resolve(
     """
     formats = chosen_formats(to, output)
     folder = Path(output) if output != "-" and (output.endswith("/") or Path(output).is_dir()) else None
-    resolver = load(model, memory=memory, cells=capacity_of(memory, cells, 20), threads=threads)
+    capacity = capacity_of(memory, cells, 20)
+    resolver = load(model, memory=memory, cells=capacity, threads=threads, names=names, speech=speech)
     wanted = None if types is None else _types(types, resolver)
     inputs = find_inputs(files, source_format)
     if folder is None and len(formats) > 1:
@@ -113,7 +121,8 @@ def resolve(
     if memory_limit is not None:
         streamed = formats == _STREAMED and wanted is None and min_mentions == 1
         budget = _budget(memory_limit, resolver, [] if streamed else inputs)
-        resolver = Resolver(resolver.model, memory_policy(memory, budget.cells(cells)), source=model)
+        policy = memory_policy(memory, budget.cells(cells))
+        resolver = Resolver(resolver.model, policy, source=model, names=names, speech=speech)
     with ExitStack() as stack:
         tracer = None if trace is None else TraceWriter(stack.enter_context(atomic_text(trace)))
         display = stack.enter_context(_Display(quiet=quiet))

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from longcoref.memory.names import FEMININE, MASCULINE, Name, parse_name
 from longcoref.spans import WordSpan
 
-# Bits of `MentionFacts.gender`.
-MASCULINE, FEMININE, NEUTER, PLURAL = 1, 2, 4, 8
+# The further bits of `MentionFacts.gender`.
+NEUTER, PLURAL = 4, 8
 
 _PRONOUNS = (
     ("he him his himself", MASCULINE),
@@ -26,6 +27,7 @@ _PRONOUNS = (
     ("this these those one another other others some", 0),
 )
 PRONOUN_CLASSES = len(_PRONOUNS) + 1  # class 0 is no pronoun
+FIRST_PERSON, SECOND_PERSON = 5, 7  # the classes of I and of you
 _PRONOUN = {word: (number, gender) for number, (line, gender) in enumerate(_PRONOUNS, 1) for word in line.split()}
 
 _MASCULINE_WORDS = """
@@ -66,7 +68,8 @@ class MentionFacts:
     """What is known of one mention before any score.
 
     `exact` is its wording without case and determiner, `head` its main word, `tokens` its telling words; all are
-    empty for a pronoun, whose class is `pronoun` (0 for anything else). `gender` is a set of bits, 0 if unknown.
+    empty for a pronoun, whose class is `pronoun` (0 for anything else). `gender` is a set of bits, 0 if unknown. `name`
+    is the person's name that it is, None if it is none.
     """
 
     sentence: int
@@ -77,6 +80,7 @@ class MentionFacts:
     exact: str
     head: str
     tokens: frozenset[str]
+    name: Name | None = None
 
 
 def is_title(word: str) -> bool:
@@ -111,7 +115,8 @@ def mention_facts(words: Sequence[str], *, sentence: int, quoted: bool) -> Menti
         if word not in _TITLES and word not in _LEADING and word not in _POSSESSIVE and any(map(str.isalnum, word))
     )
     named = words[last - 1][:1].isupper()
-    return MentionFacts(sentence, quoted, 0, gender, named, " ".join(lower[first:]), head, tokens)
+    name = parse_name(" ".join(words)) if named and gender != PLURAL else None
+    return MentionFacts(sentence, quoted, 0, gender, named, " ".join(lower[first:]), head, tokens, name)
 
 
 _OPENING, _CLOSING, _EITHER = frozenset(("“", "``", "„", "«")), frozenset(("”", "''", "»")), frozenset(('"',))

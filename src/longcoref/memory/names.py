@@ -1,0 +1,300 @@
+"""Names of persons: their parts, whether two of them can be one person's, and which ones of a text are.
+
+A name has a title, and parts of which the first is the given name and the last the family name; a title of respect
+with one part has the family name only. Everything here is what the conventions of English novels say, not a score:
+Mr. and Mrs. Hallow are two people, Jane Hallow and Ann Hallow too, Kate may be Catherine, and a name that stands alone
+belongs to whom it fits if it fits one person only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+# Bits of a gender; `facts` has those of other cues.
+MASCULINE, FEMININE = 1, 2
+
+_MEN = "mr sir lord king prince duke earl baron count emperor master monsieur m don signor herr squire esq"
+_RANKS = "captain capt colonel col general gen major lieutenant lieut sergeant rev reverend inspector judge"
+_WIVES = "mrs madame mme signora frau"
+_MAIDS = "miss mademoiselle mlle fräulein"
+_WOMEN = "ms lady queen princess duchess countess baroness empress mistress madam donna"
+_KIN_MEN, _KIN_WOMEN = "uncle brother father", "aunt sister mother"
+_EITHER = "dr doctor professor prof saint st cousin"
+_GENDER = {
+    **dict.fromkeys(f"{_MEN} {_RANKS} {_KIN_MEN}".split(), MASCULINE),
+    **dict.fromkeys(f"{_WIVES} {_MAIDS} {_WOMEN} {_KIN_WOMEN}".split(), FEMININE),
+    **dict.fromkeys(_EITHER.split(), 0),
+}
+_BEFORE_GIVEN = frozenset(f"{_KIN_MEN} {_KIN_WOMEN} cousin sir master lady saint st king queen prince princess".split())
+_WIFE, _MAID = frozenset(_WIVES.split()), frozenset(_MAIDS.split())
+_OTHER_WORDS = """
+the a an this that these those my your his her our their its poor dear dearest old young little good sweet darling
+great big honest lovely pretty brave noble late wicked i you he she it we they god heaven lord sir madam
+"""
+_NOT_NAMES = frozenset(_OTHER_WORDS.split())
+_INNER_WORDS = "de von van la du da di le des der den al of"
+_PARTICLES = frozenset(_INNER_WORDS.split())
+_NICKNAMES = (
+    "elizabeth eliza liza lizzy lizzie betsy betty bess bessie beth",
+    "catherine katherine kate kitty cathy katy kathy",
+    "margaret maggie meg peggy madge",
+    "mary molly polly moll",
+    "anne ann anna nancy annie nan",
+    "frances fanny",
+    "sarah sally sal",
+    "helen ellen eleanor nell nelly nellie",
+    "susan sue susy susanna",
+    "dorothy dolly dora",
+    "charlotte lottie lotty",
+    "josephine jo josie",
+    "thomas tom tommy",
+    "william will bill billy willie willy",
+    "richard dick dicky",
+    "robert bob bobby rob robin bert",
+    "henry harry hal",
+    "john jack johnny jacky",
+    "james jim jem jimmy jemmy",
+    "edward ned ted teddy eddy",
+    "charles charley charlie",
+    "francis frank",
+    "frederick fred freddy",
+    "joseph joe joey",
+    "samuel sam sammy",
+    "benjamin ben benny",
+    "daniel dan danny",
+    "michael mike micky",
+    "peter pete",
+    "andrew andy",
+    "alexander alec alick sandy",
+    "timothy tim",
+    "matthew matt",
+    "philip phil pip",
+    "georgiana georgy",
+    "nicholas nick",
+    "walter wat",
+    "david davy",
+    "stephen steve",
+    "laurence larry",
+)
+_MOST_NAMES = 16  # kept per entity in memory
+_FULL = {name: line.split()[0] for line in _NICKNAMES for name in line.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A person's name as it was written: a title or "", and its parts, all in small letters."""
+
+    title: str
+    parts: tuple[str, ...]
+
+    @property
+    def gender(self) -> int:
+        """What the title says: bits of `facts`, 0 for nothing."""
+        return _GENDER.get(self.title, 0)
+
+    @property
+    def given(self) -> str:
+        """The given name, "" where none is sure; that of a nickname is the name it stands for."""
+        if len(self.parts) > 1 or self.title in _BEFORE_GIVEN:
+            return _FULL.get(self.parts[0], self.parts[0])
+        return ""
+
+    @property
+    def family(self) -> str:
+        """The family name, "" where none is sure."""
+        if len(self.parts) > 1:
+            return self.parts[-1]
+        return self.parts[0] if self.title and self.title not in _BEFORE_GIVEN else ""
+
+    @property
+    def alone(self) -> str:
+        """The only part of a name of which nothing says whether it is given or family, else ""."""
+        return "" if self.title or len(self.parts) > 1 else _FULL.get(self.parts[0], self.parts[0])
+
+
+@lru_cache(maxsize=4096)
+def parse_name(text: str) -> Name | None:
+    """The name that a mention is, None if it is none: "my dear Miss Hallow" is Miss Hallow, "the old mill" nobody."""
+    words = text.replace("_", " ").split()
+    while words and words[0].lower() in _NOT_NAMES and not (len(words) > 1 and _title(words[0])):
+        words = words[1:]
+    title = ""
+    while len(words) > 1 and (found := _title(words[0])):
+        title, words = found, words[1:]
+    parts: list[str] = []
+    for word in words:
+        bare = word.rstrip(",;:!?")
+        for ending in ("'s", "’s", "'", "’"):
+            bare = bare.removesuffix(ending)
+        if bare[:1].isupper() and all(letter.isalpha() or letter in "-.'’" for letter in bare):
+            parts.append(bare.lower().rstrip("."))
+        elif not (bare in _PARTICLES and parts):
+            break
+        if bare != word:
+            break  # what stands behind "Tom's" or "Tom," is no part of the name
+    if not parts or parts[0] in _NOT_NAMES or parts[0] in _GENDER:
+        return None
+    return Name(title, tuple(parts))
+
+
+def _title(word: str) -> str:
+    bare = word.lower().rstrip(".")
+    return bare if bare in _GENDER and (word[:1].isupper() or bare in ("aunt", "uncle", "cousin", "brother")) else ""
+
+
+def contradict(first: Name, second: Name) -> bool:
+    """Whether two names cannot be one person's."""
+    if first.gender and second.gender and first.gender != second.gender:
+        return True
+    if {first.title, second.title} & _WIFE and {first.title, second.title} & _MAID:
+        return True
+    for one, other in ((first, second), (second, first)):
+        if one.alone and other.alone:
+            return one.alone != other.alone
+        if one.alone:
+            known = {other.given, other.family, other.parts[0]} - {""}
+            return one.alone not in known and one.parts[0] not in known and bool(other.given and other.family)
+    if first.given and second.given and not _same_given(first.given, second.given):
+        return True
+    return bool(first.family and second.family and first.family != second.family)
+
+
+def _same_given(first: str, second: str) -> bool:
+    """Whether given names agree; an initial agrees with what it may stand for."""
+    short, long = sorted((first, second), key=len)
+    return first == second or (len(short) == 1 and long.startswith(short))
+
+
+@dataclass(slots=True)
+class Person:
+    """Names that are one person's, with how often each occurs, and what pronouns said of the gender."""
+
+    names: Counter[Name] = field(default_factory=Counter)
+    genders: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def count(self) -> int:
+        """How often the person is named."""
+        return sum(self.names.values())
+
+    def fits(self, name: Name, genders: Counter[int]) -> bool:
+        """Whether a name that occurs with pronouns of these genders can be the person's."""
+        if (name.gender or clear_gender(genders)) | self.gender == MASCULINE | FEMININE:
+            return False
+        against = sum(count for other, count in self.names.items() if _contradict(name, other))
+        return 4 * against <= self.count
+
+    @property
+    def gender(self) -> int:
+        """What titles say, else what pronouns say; 0 if neither is clear."""
+        titles = Counter[int]()
+        for name, count in self.names.items():
+            if name.gender:
+                titles[name.gender] += 3 * count
+        return clear_gender(titles) or clear_gender(self.genders)
+
+    def add(self, name: Name, count: int, genders: Counter[int]) -> None:
+        """The person is also called so."""
+        self.names[name] += count
+        self.genders.update(genders)
+
+
+def clear_gender(genders: Mapping[int, int]) -> int:
+    """The gender that at least three pronouns, and three of four, agree on; 0 if none."""
+    total = sum(genders.values())
+    return next((gender for gender, count in genders.items() if count >= 3 and 4 * count >= 3 * total), 0)
+
+
+@lru_cache(maxsize=65536)
+def _contradict(first: Name, second: Name) -> bool:
+    return contradict(first, second)
+
+
+class NameGuard:
+    """Keeps apart, in memory, entities whose names, titles or pronouns contradict each other."""
+
+    def __init__(self) -> None:
+        self._persons: dict[int, Person] = {}
+
+    def forbidden(self, name: Name | None, gender: int) -> list[int]:
+        """The cells to which a mention with this name, or a pronoun of this gender, cannot belong."""
+        if name is not None:
+            said = Counter[int]()
+            return [cell for cell, person in self._persons.items() if person.names and not person.fits(name, said)]
+        if gender in (MASCULINE, FEMININE):
+            other = MASCULINE + FEMININE - gender
+            return [cell for cell, person in self._persons.items() if person.gender == other]
+        return []
+
+    def add(self, cell: int, name: Name | None, gender: int) -> None:
+        """The entity in a cell was mentioned by a name, or by a pronoun of a gender."""
+        if name is not None or gender in (MASCULINE, FEMININE):
+            person = self._persons.setdefault(cell, Person())
+            if name is None:
+                person.genders[gender] += 1
+            elif name in person.names or len(person.names) < _MOST_NAMES:
+                person.names[name] += 1
+
+    def forget(self, cell: int) -> Person | None:
+        """The entity in a cell is gone: what it was called."""
+        return self._persons.pop(cell, None)
+
+    def put(self, cell: int, person: Person | None) -> None:
+        """An entity that was called so is in a cell."""
+        if person is not None:
+            self._persons[cell] = person
+
+
+def persons_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) -> tuple[list[Person], dict[Name, int]]:
+    """The persons that the names of a text belong to, and the number of the person of each name.
+
+    `names` has how often each occurs, `genders` which pronouns refer to whom it names. Full names come first, then
+    names with a title, then those that stand alone; the frequent ones first. A name that fits several persons belongs
+    to one who is named three times as often as the next, else to nobody.
+    """
+    persons: list[Person] = []
+    owner: dict[Name, int] = {}
+    by_part: dict[str, set[int]] = {}
+
+    def give(name: Name, number: int) -> None:
+        persons[number].add(name, names[name], genders.get(name, Counter()))
+        owner[name] = number
+        for part in (name.given, name.family, name.alone, *name.parts):
+            if part:
+                by_part.setdefault(part, set()).add(number)
+
+    def rank(name: Name) -> tuple[bool, bool, bool, int]:
+        # Of two women with one family name, she who also has a given name is more often Miss than Mrs.
+        return len(name.parts) < 2, not name.title, name.title in _WIFE, -names[name]
+
+    for name in sorted(names, key=rank):
+        said = genders.get(name, Counter())
+        near = set().union(*(by_part.get(part, set()) for part in (name.given, name.family, name.alone) if part))
+        fitting = sorted(
+            (number for number in near if persons[number].fits(name, said)), key=lambda n: -persons[n].count
+        )
+        fitting = _same_place(name, fitting, persons)
+        if not fitting:
+            persons.append(Person())
+            give(name, len(persons) - 1)
+        elif len(fitting) == 1 or persons[fitting[0]].count >= 3 * persons[fitting[1]].count:
+            give(name, fitting[0])
+        elif name.title and names[name] >= persons[fitting[0]].count:
+            persons.append(Person())  # one of a family who goes by the family name: the others have a given name
+            give(name, len(persons) - 1)
+    return persons, owner
+
+
+def _same_place(name: Name, numbers: Iterable[int], persons: Sequence[Person]) -> list[int]:
+    """Of persons who share a part with a name, those for whom it is the same part, where there are any."""
+    numbers = list(numbers)
+    key = name.given or name.alone
+    same = [n for n in numbers if key and any(key in (other.given, other.alone) for other in persons[n].names)]
+    if len(name.parts) > 1:
+        return [
+            n for n in numbers if any(name.family == other.family or not other.family for other in persons[n].names)
+        ]
+    return same or numbers

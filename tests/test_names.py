@@ -1,0 +1,127 @@
+"""Names: what they are made of, when two cannot be one person's, and which ones of a text are."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longcoref.memory.names import FEMININE, MASCULINE, Name, NameGuard, contradict, parse_name, persons_of
+
+
+def name(text: str) -> Name:
+    parsed = parse_name(text)
+    assert parsed is not None
+    return parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "given", "family"),
+    [
+        ("Mrs. Hallow", "mrs", "", "hallow"),
+        ("my dear Miss Lydia Hallow", "miss", "lydia", "hallow"),
+        ("Captain Elias Crake's", "captain", "elias", "crake"),
+        ("Aunt Kate", "aunt", "catherine", ""),
+        ("John van der Moss", "", "john", "moss"),
+        ("Sir Giles", "sir", "giles", ""),
+        ("Lydia", "", "", ""),
+    ],
+)
+def test_parts_of_a_name(text: str, title: str, given: str, family: str) -> None:
+    parsed = name(text)
+    assert (parsed.title, parsed.given, parsed.family) == (title, given, family)
+
+
+@pytest.mark.parametrize("text", ["the old mill", "Mother", "The Doctor", "she", "", "my dear", "the captain's hat"])
+def test_what_is_no_name(text: str) -> None:
+    assert parse_name(text) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Mr. Hallow", "Mrs. Hallow"),
+        ("Miss Hallow", "Mrs. Hallow"),
+        ("Jane Hallow", "Ann Hallow"),
+        ("Mr. Moss", "Mr. Crake"),
+        ("Jane", "Lydia"),
+        ("Wren", "Lydia Hallow"),
+    ],
+)
+def test_names_of_two_people(first: str, second: str) -> None:
+    assert contradict(name(first), name(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Kate", "Catherine Hallow"),
+        ("Mr. Hallow", "John Hallow"),
+        ("J. Hallow", "John Hallow"),
+        ("Hallow", "Mr. Hallow"),
+        ("Miss Hallow", "Lydia"),
+        ("Dr. Moss", "Mr. Moss"),
+    ],
+)
+def test_names_that_may_be_one_person_s(first: str, second: str) -> None:
+    assert not contradict(name(first), name(second))
+
+
+_names = st.builds(
+    Name,
+    st.sampled_from(["", "mr", "mrs", "miss", "dr", "aunt"]),
+    st.lists(st.sampled_from(["kate", "catherine", "ann", "hallow", "moss", "j"]), min_size=1, max_size=3).map(tuple),
+)
+
+
+@given(_names, _names)
+def test_contradiction_is_symmetric_and_no_name_contradicts_itself(first: Name, second: Name) -> None:
+    assert contradict(first, second) == contradict(second, first)
+    assert not contradict(first, first)
+
+
+def test_aliases_are_learned_from_the_text() -> None:
+    texts = {
+        "Lydia Hallow": 3,
+        "Lydia": 20,
+        "Miss Hallow": 5,
+        "Mrs. Hallow": 6,
+        "Mr. Hallow": 4,
+        "Moss": 2,
+        "Dr. Moss": 4,
+    }
+    genders = {name("Lydia"): Counter({FEMININE: 20}), name("Mr. Hallow"): Counter({MASCULINE: 4})}
+    _, owner = persons_of({name(text): count for text, count in texts.items()}, genders)
+    groups: dict[int, set[str]] = {}
+    for text in texts:
+        groups.setdefault(owner[name(text)], set()).add(text)
+    assert {"Lydia Hallow", "Lydia", "Miss Hallow"} in groups.values()
+    assert {"Moss", "Dr. Moss"} in groups.values()
+    assert {"Mrs. Hallow"} in groups.values()
+    assert {"Mr. Hallow"} in groups.values()
+
+
+def test_a_name_that_fits_two_alike_is_nobody_s() -> None:
+    _, owner = persons_of({name("Jane Hallow"): 3, name("Ann Hallow"): 3, name("Hallow"): 2}, {})
+    assert name("Hallow") not in owner
+
+
+@given(st.dictionaries(_names, st.integers(1, 9), max_size=8))
+def test_every_owner_is_a_person_who_has_the_name(names: dict[Name, int]) -> None:
+    persons, owner = persons_of(names, {})
+    assert all(persons[number].names[name] == names[name] for name, number in owner.items())
+
+
+def test_the_guard_forbids_contradictions_and_forgets_with_the_cell() -> None:
+    guard = NameGuard()
+    guard.add(0, name("Mr. Hallow"), 0)
+    for _ in range(3):
+        guard.add(1, None, FEMININE)
+    assert guard.forbidden(name("Mrs. Hallow"), 0) == [0]
+    assert guard.forbidden(name("John Hallow"), 0) == []
+    assert guard.forbidden(None, FEMININE) == [0]
+    assert guard.forbidden(None, MASCULINE) == [1]
+    guard.forget(0)
+    assert guard.forbidden(name("Mrs. Hallow"), 0) == []

@@ -1,0 +1,54 @@
+"""Quoted speech is found by the marks of the text, in every style that books have."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longcoref.text import tokenize
+from longcoref.text.quotations import find_quotations
+
+
+def quoted(text: str) -> list[str]:
+    document = tokenize(text)
+    return [document.text_of(quotation.span) for quotation in find_quotations(document)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"Come in," said Ann. "It rains."', ['"Come in,"', '"It rains."']),
+        ("“Come in,” said Ann. “It rains.”", ["“Come in,”", "“It rains.”"]),
+        ("He said nothing.", []),
+        # Single marks are speech where they are the habit of the text, and apostrophes are none.
+        (
+            "‘Come in,’ said Ann. ‘It’s raining.’ ‘Is it?’ ‘It is.’",
+            ["‘Come in,’", "‘It’s raining.’", "‘Is it?’", "‘It is.’"],
+        ),
+        ("'Come,' said Ann. 'The boys' dog is wet.'", ["'Come,'", "'The boys' dog is wet.'"]),
+        # What is quoted inside a quotation is part of it.
+        ("“He said ‘Go away!’ to me,” said Ann.", ["“He said ‘Go away!’ to me,”"]),
+        ("--Come in, said Ann.\n\n--It rains.\n\nShe sat down.", ["--Come in,", "--It rains."]),
+        # A forgotten mark does not turn the rest of the book round.
+        ('"Come in, said Ann.\n\nShe sat.\n\n"It rains," she said.', ['"Come in, said Ann.', '"It rains,"']),
+    ],
+)
+def test_quotations_of_all_styles(text: str, expected: list[str]) -> None:
+    assert quoted(text) == expected
+
+
+def test_a_paragraph_that_opens_with_a_mark_continues_the_speech() -> None:
+    document = tokenize('"It was dark.\n\n"Nobody came.\n\n"I left."\n\n"Indeed?" said Ann.')
+    found = find_quotations(document)
+    assert [quotation.continues for quotation in found] == [False, True, True, False]
+
+
+@given(st.lists(st.sampled_from(['"', "“", "”", "‘", "’", "'", "--", "word", ".", "\n\n", "said"]), max_size=40))
+def test_quotations_are_in_order_and_apart(pieces: list[str]) -> None:
+    document = tokenize(" ".join(pieces))
+    spans = [quotation.span for quotation in find_quotations(document)]
+    assert all(start < end for start, end in spans)
+    assert all(first.end <= second.start for first, second in pairwise(spans))

@@ -1,0 +1,92 @@
+"""Who speaks, to whom, and what a second look at the whole text makes of it."""
+
+from __future__ import annotations
+
+from longcoref.document import Document
+from longcoref.memory.facts import mention_facts
+from longcoref.runtime.second_look import Seen, look_again
+from longcoref.runtime.speakers import ADDRESSEE_CUES, SPEAKER_CUES, learned_weights
+from longcoref.spans import WordSpan
+from longcoref.text import tokenize
+
+TEXT = """Mrs. Hallow kept the inn. "I never saw him," said Mrs. Hallow to Lydia. "You must ask the old man."
+
+"But I asked him, mother," cried Lydia.
+
+"Then you shall ask again, my dear."
+
+Lydia laughed."""
+
+
+def seen(document: Document, mentions: list[tuple[str, int, str]]) -> list[Seen]:
+    """Mentions given by their words, in text order, with entity and kind."""
+    found: list[Seen] = []
+    place = 0
+    for text, entity, kind in mentions:
+        words = text.split()
+        while list(document.words[place : place + len(words)]) != words:
+            place += 1
+        span = WordSpan(place, place + len(words))
+        found.append(Seen(span, entity, kind, "PER", mention_facts(words, sentence=0, quoted=False)))
+        place += 1
+    return found
+
+
+MENTIONS = [
+    ("Mrs. Hallow", 0, "PROP"),
+    ("I", 9, "PRON"),
+    ("him", 3, "PRON"),
+    ("Mrs. Hallow", 0, "PROP"),
+    ("Lydia", 1, "PROP"),
+    ("You", 9, "PRON"),
+    ("the old man", 3, "NOM"),
+    ("I", 9, "PRON"),
+    ("him", 3, "PRON"),
+    ("mother", 0, "NOM"),
+    ("Lydia", 1, "PROP"),
+    ("you", 9, "PRON"),
+    ("my dear", 8, "NOM"),
+    ("Lydia", 5, "PROP"),
+]
+
+
+def test_the_weights_are_those_of_the_cues() -> None:
+    weights = learned_weights()
+    assert tuple(weights["speaker"]) == SPEAKER_CUES
+    assert tuple(weights["addressee"]) == ADDRESSEE_CUES
+
+
+def test_speakers_and_addressees_take_turns() -> None:
+    document = tokenize(TEXT)
+    turns = look_again(document, seen(document, MENTIONS)).turns
+    assert [(turn.speaker, turn.addressee) for turn in turns] == [(0, 1), (0, 1), (1, 0), (0, 1)]
+    assert all(0 < turn.probability <= 1 for turn in turns)
+
+
+def test_i_is_the_speaker_and_you_the_addressee() -> None:
+    document = tokenize(TEXT)
+    mentions = seen(document, MENTIONS)
+    entities = look_again(document, mentions, names=False).entities
+    voices = {number: entities[number] for number, mention in enumerate(mentions) if mention.entity in (8, 9)}
+    assert voices == {1: 0, 5: 1, 7: 1, 11: 1, 12: 1}
+    unmoved = look_again(document, mentions, names=False, speech=False).entities
+    assert unmoved == [mention.entity for mention in mentions]
+
+
+def test_entities_with_one_person_s_names_become_one() -> None:
+    document = tokenize(TEXT)
+    entities = look_again(document, seen(document, MENTIONS), speech=False).entities
+    assert entities[-1] == 1
+
+
+def test_a_narrator_is_one_entity() -> None:
+    document = tokenize("I went. I saw. I slept. I ate. I left.")
+    mentions = seen(document, [("I", entity, "PRON") for entity in (0, 0, 1, 0, 2)])
+    assert look_again(document, mentions).entities == [0] * 5
+    few = tokenize("I went. I saw.")
+    assert look_again(few, seen(few, [("I", 0, "PRON"), ("I", 1, "PRON")])).entities == [0, 1]
+
+
+def test_a_text_without_quotations_or_mentions() -> None:
+    assert look_again(tokenize(""), []).entities == []
+    assert look_again(tokenize('"Hush!"'), []).turns[0].speaker is None
