@@ -39,7 +39,7 @@ def test_a_blank_pipeline_gets_numbered_groups_and_a_result(nlp: Language) -> No
     doc = nlp(TEXT)
     result = doc._.coref
     assert isinstance(result, longcoref.Result)
-    assert len(result) > 2
+    assert len(result) > 1
     assert list(doc.spans) == [f"coref_clusters_{number}" for number in range(1, len(result) + 1)]
     for group, cluster in zip(doc.spans.values(), result, strict=True):
         assert [span.text for span in group] == [mention.text for mention in cluster]

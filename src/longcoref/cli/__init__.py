@@ -45,3 +45,8 @@ def main(arguments: list[str] | None = None) -> None:
         # The reader of our output (head, less) has gone: stop quietly, and keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # a full disk, a file that went away
+        if debug:
+            raise
+        print(f"longcoref: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(1)

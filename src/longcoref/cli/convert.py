@@ -35,7 +35,15 @@ def convert(
         bool, typer.Option("--lenient", help="Leave out brackets that do not balance, with a warning.")
     ] = False,
 ) -> None:
-    """Convert documents from one file format to another."""
+    """Convert documents from one file format to another.
+
+    Examples:
+      longcoref convert story.json story.conll
+      longcoref convert lrec2020-coref dev.jsonlines --fold 0 --part dev
+      longcoref convert corrected.json - --to corefud
+      cat story.json | longcoref convert - story.conllu
+
+    """
     chosen = format_to_write(target, target_format).name
     documents = read_corpus(source, format=source_format, fold=fold, part=part, types=types, lenient=lenient)
     lost: set[str] = set()

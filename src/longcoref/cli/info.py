@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
+import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +21,9 @@ from longcoref.config import config_table
 from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.model import find_model, open_model, shipped_models
 
-_PACKAGES = ("numpy", "onnxruntime", "tokenizers", "safetensors", "torch", "transformers", "spacy")
+_PACKAGES = ("numpy", "onnxruntime", "tokenizers", "safetensors", "typer", "rich")
+_EXTRAS = ("torch", "transformers", "scipy", "spacy", "pandas", "matplotlib", "fastapi", "uvicorn")
+_PROCESSOR = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 
 
 def info(
@@ -40,7 +45,9 @@ def info(
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
-    table = Table("", "", box=box.SIMPLE, show_header=False)
+    table = Table(box=box.SIMPLE, show_header=False)
+    table.add_column()
+    table.add_column(overflow="fold")  # a bug report has no use for half a name
     for section, values in facts.items():
         table.add_section()
         for key, value in values.items():
@@ -50,14 +57,23 @@ def info(
 
 def _program() -> dict[str, Any]:
     versions = {"longcoref": longcoref.__version__, "python": platform.python_version()}
-    installed = {package: _version(package) for package in _PACKAGES}
+    installed = {package: _version(package) for package in (*_PACKAGES, *_EXTRAS)}
     return {
         **versions,
         **{package: number for package, number in installed.items() if number},
         "system": platform.platform(),
+        "processor": _processor(),
         "processors": os.cpu_count(),
+        "encoding": sys.stdout.encoding,
         "shipped_models": shipped_models(),
     }
+
+
+def _processor() -> str:
+    """Which instructions there are decides how the encoder's numbers are rounded, so it is part of a report."""
+    facts = Path("/proc/cpuinfo")
+    found = _PROCESSOR.search(facts.read_text(errors="replace")) if facts.is_file() else None
+    return found[1].strip() if found else platform.processor() or platform.machine()
 
 
 def _version(package: str) -> str | None:

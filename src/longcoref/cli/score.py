@@ -47,7 +47,14 @@ def score(
         str | None, typer.Option("--from", metavar="FORMAT", help="Format of both sides; found out if not given.")
     ] = None,
 ) -> None:
-    """Score predicted clusters against gold ones: MUC, B³, CEAF, LEA, BLANC, mentions and the CoNLL average."""
+    """Score predicted clusters against gold ones: MUC, B³, CEAF, LEA, BLANC, mentions and the CoNLL average.
+
+    Examples:
+      longcoref score key.conll response.conll
+      longcoref score gold/ predicted/ --per-document --json
+      longcoref score key.conll response.conll --singletons drop
+
+    """
     scores = score_corpus(
         read_corpus(key, format=source_format),
         read_corpus(response, format=source_format),

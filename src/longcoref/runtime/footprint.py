@@ -64,12 +64,11 @@ class Budget:
         """The cells to take: those that are wanted, or else as many as fit. Raises `UsageError` where they do not."""
         fitting = (self.limit - self.fixed) // self.cell
         if fitting < (wanted or 1):
-            cells = f"{wanted} cells" if wanted else "a single cell"
             needed = self.fixed + (wanted or 1) * self.cell
             raise UsageError(
-                f"{cells} for this text need about {_megabytes(needed)}, the limit is {_megabytes(self.limit)} "
-                f"({_megabytes(self.fixed)} before the first cell, {self.cell:,} bytes a cell): allow more, "
-                "take fewer cells or threads, or write --to jsonl, which does not hold the text"
+                f"this text with {wanted or 1} cells takes about {_megabytes(needed)}, the limit is "
+                f"{_megabytes(self.limit)} ({_megabytes(self.fixed)} before the first cell, {self.cell:,} bytes a "
+                "cell): allow more, take fewer cells or threads, or write --to jsonl, which does not hold the text"
             )
         return wanted or fitting
 

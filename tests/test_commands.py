@@ -1,0 +1,117 @@
+"""What all commands share: examples that can be typed, completion, exit codes, facts for a bug report."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer.main
+
+from longcoref.cli import main
+from longcoref.cli.app import build_app
+from longcoref.cli.options import bytes_of
+from longcoref.errors import InputError, UsageError
+
+APP: Any = typer.main.get_command(build_app())
+
+
+def commands(group: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*above, name))
+        else:
+            yield (*above, name), command
+
+
+COMMANDS = dict(commands(APP))
+
+
+def examples(help: str) -> list[str]:
+    """The lines below `Examples:`."""
+    _, _, below = help.partition("Examples:\n")
+    return [line.strip() for line in below.strip().splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("name", COMMANDS, ids=" ".join)
+def test_the_examples_of_the_help_can_be_typed(name: tuple[str, ...]) -> None:
+    shown = examples(COMMANDS[name].help or "")
+    assert shown, f"longcoref {' '.join(name)} --help has no examples"
+    called = []
+    for line in shown:
+        words = shlex.split(line.partition("longcoref ")[2].partition(" | ")[0], comments=True)
+        called += [other for other in COMMANDS if tuple(words[: len(other)]) == other]
+        COMMANDS[called[-1]].make_context("", words[len(called[-1]) :])  # raises where an option does not exist
+    assert len(called) == len(shown)
+    assert name in called
+
+
+def completed(line: str) -> set[str]:
+    """What the shell offers when tab is pressed at the end of a line."""
+    words = line.split(" ")
+    environment = {
+        "_LONGCOREF_COMPLETE": "complete_bash",
+        "COMP_WORDS": "\n".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    program = "import sys; sys.argv[0] = 'longcoref'; from longcoref.cli import main; main()"
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return set(run.stdout.split())
+
+
+def test_the_shell_completes_commands_and_formats() -> None:
+    assert "resolve" in completed("longcoref res")
+    assert {"tsv", "text", "tokens"} <= completed("longcoref resolve x.txt --to t")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(InputError("x"), 1), (UsageError("x"), 2), (OSError(28, "No space left on device"), 1)]
+)
+def test_errors_become_one_line_and_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, code: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("longcoref.cli.app.build_app", lambda: fail)
+    with pytest.raises(SystemExit) as exit:
+        main(["resolve"])
+    assert exit.value.code == code
+    printed = capsys.readouterr().err
+    assert printed.startswith("longcoref: ")
+    assert printed.count("\n") == 1
+    with pytest.raises(type(error)):
+        main(["resolve", "--debug"])
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("1GB", 10**9), ("1.5 gb", 1_500_000_000), ("512MiB", 512 * 2**20), ("800m", 8 * 10**8), ("42", 42), ("7B", 7)],
+)
+def test_sizes(text: str, count: int) -> None:
+    assert bytes_of(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "GB", "1XB", "-1GB", "1,5GB"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(UsageError, match="expected a size such as 500MB"):
+        bytes_of(text)
+
+
+def test_info_has_what_a_bug_report_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["info", "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert {"longcoref", "python", "numpy", "onnxruntime", "system", "processor", "processors"} <= set(facts["program"])
+    assert {"name", "fingerprint", "threads"} <= set(facts["model"])
