@@ -33,6 +33,7 @@ def load(
     memory: str = "learned",
     cells: int | None = 20,
     threads: int | None = None,
+    recall: bool = False,
     names: bool = True,
     speech: bool = True,
 ) -> Resolver:
@@ -40,10 +41,11 @@ def load(
 
     `memory` is learned, rule, unbounded or track-all; `cells` is how many entities it holds at once, None for any
     number (the last two always hold all). `threads` is how many windows are encoded at once; None takes all processors.
+    With `recall`, entities that were evicted are archived and can return; without, they are forgotten, as in the paper.
     `names` joins entities with the names of one person when the text is over, `speech` finds who speaks and whom "I"
     and "you" are; without both, the clusters are what the memory alone decides.
     """
-    policy = memory_policy(memory, cells)
+    policy = memory_policy(memory, cells, recall=recall)
     return Resolver(open_model(model, threads=threads), policy, source=model, names=names, speech=speech)
 
 

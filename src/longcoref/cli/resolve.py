@@ -69,6 +69,9 @@ def resolve(
     ] = None,
     types: Annotated[str | None, typer.Option(help="Only clusters of these types, such as PER,ORG.")] = None,
     min_mentions: Annotated[int, typer.Option(min=1, help="Only clusters with so many mentions.")] = 1,
+    recall: Annotated[
+        bool, typer.Option("--recall/--no-recall", help="Archive who is evicted, so that they can come back.")
+    ] = False,
     names: Annotated[
         bool, typer.Option("--names/--no-names", help="Join entities that have the names of one person.")
     ] = True,
@@ -110,7 +113,7 @@ def resolve(
     formats = chosen_formats(to, output)
     folder = Path(output) if output != "-" and (output.endswith("/") or Path(output).is_dir()) else None
     capacity = capacity_of(memory, cells, 20)
-    resolver = load(model, memory=memory, cells=capacity, threads=threads, names=names, speech=speech)
+    resolver = load(model, memory=memory, cells=capacity, threads=threads, recall=recall, names=names, speech=speech)
     wanted = None if types is None else _types(types, resolver)
     inputs = find_inputs(files, source_format)
     if folder is None and len(formats) > 1:
@@ -121,7 +124,7 @@ def resolve(
     if memory_limit is not None:
         streamed = formats == _STREAMED and wanted is None and min_mentions == 1
         budget = _budget(memory_limit, resolver, [] if streamed else inputs)
-        policy = memory_policy(memory, budget.cells(cells))
+        policy = memory_policy(memory, budget.cells(cells), recall=recall)
         resolver = Resolver(resolver.model, policy, source=model, names=names, speech=speech)
     with ExitStack() as stack:
         tracer = None if trace is None else TraceWriter(stack.enter_context(atomic_text(trace)))

@@ -17,6 +17,7 @@ from longcoref.memory.policies import (
     RuleMemory,
     TrackAllMemory,
     UnboundedMemory,
+    WithRecall,
     memory_policy,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "RuleMemory",
     "TrackAllMemory",
     "UnboundedMemory",
+    "WithRecall",
     "decode",
     "memory_policy",
     "oracle_actions",

@@ -12,13 +12,15 @@ class Cells:
     """Bookkeeping of the cells in use; entities are numbered in the order in which they were opened.
 
     `entities[c]`, `counts[c]` and `last_seen[c]` are the entity in cell c, how many of its mentions the cell has
-    seen, and the index of the latest of them. An entity that was evicted and returns is a new entity.
+    seen, and the index of the latest of them. An entity that was evicted and returns is a new entity, unless there is
+    an archive: how many mentions each evicted entity has, so that it can be recalled.
     """
 
     entities: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     last_seen: list[int] = field(default_factory=list)
     opened: int = 0
+    archive: dict[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.entities)
@@ -31,19 +33,26 @@ class Cells:
             self.counts[action.cell] += 1
             self.last_seen[action.cell] = mention
             return None
-        evicted = None
-        if action.kind is ActionKind.NEW:
-            if action.cell != len(self):
-                raise ValueError(f"new entity in cell {action.cell}, but {len(self)} cells are in use")
-            self.entities.append(self.opened)
-            self.counts.append(1)
-            self.last_seen.append(mention)
+        entity, count = self.opened, 1
+        if action.entity is not None:
+            if self.archive is None or action.entity not in self.archive:
+                raise ValueError(f"entity {action.entity} is recalled, but is not in the archive")
+            entity, count = action.entity, self.archive.pop(action.entity) + 1
         else:
-            evicted = self.entities[action.cell]
-            self.entities[action.cell] = self.opened
-            self.counts[action.cell] = 1
-            self.last_seen[action.cell] = mention
-        self.opened += 1
+            self.opened += 1
+        if action.cell == len(self) and action.kind is not ActionKind.EVICT:
+            self.entities.append(entity)
+            self.counts.append(count)
+            self.last_seen.append(mention)
+            return None
+        if action.kind is ActionKind.NEW:
+            raise ValueError(f"new entity in cell {action.cell}, but {len(self)} cells are in use")
+        evicted = self.entities[action.cell]
+        if self.archive is not None:
+            self.archive[evicted] = self.counts[action.cell]
+        self.entities[action.cell] = entity
+        self.counts[action.cell] = count
+        self.last_seen[action.cell] = mention
         return evicted
 
     def least_recently_seen(self) -> int:

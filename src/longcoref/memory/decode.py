@@ -14,9 +14,10 @@ MentionType = TypeVar("MentionType")
 def decode(mentions: Iterable[MentionType], actions: Iterable[Action]) -> list[Sequence[MentionType]]:
     """The clusters that the actions mean, in the order in which they were opened.
 
-    Ignored and invalid mentions are in no cluster; an entity that was evicted and came back has two.
+    Ignored and invalid mentions are in no cluster; an entity that was evicted and came back has two, unless it was
+    recalled.
     """
-    cells = Cells()
+    cells = Cells(archive={})
     clusters: list[list[MentionType]] = []
     for index, (mention, action) in enumerate(zip(mentions, actions, strict=True)):
         cells.apply(action, index)

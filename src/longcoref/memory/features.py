@@ -35,6 +35,7 @@ SCALAR_FEATURES = ("last_action", "genre")  # the same for all cells
 # Rows of `last_action`; a new entity and an evicting one look alike, as in the paper.
 LAST_ACTION = {
     ActionKind.LINK: 0,
+    ActionKind.RECALL: 0,
     ActionKind.NEW: 1,
     ActionKind.EVICT: 1,
     ActionKind.INVALID: 2,
@@ -179,9 +180,8 @@ def match_levels(facts: Sequence[MentionFacts]) -> npt.NDArray[np.int8]:
         (SAME_HEAD, [fact.head for fact in facts]),
         (SAME_STRING, [fact.exact for fact in facts]),
     ):
-        names = np.array(strings, dtype=object)
-        numbers = np.unique(names.astype(str), return_inverse=True)[1] if count else np.zeros(0, int)
-        filled = np.array([bool(string) for string in strings], dtype=bool)
-        same = (numbers[:, None] == numbers[None, :]) & filled[:, None]
-        levels[same] = level
+        known: dict[str, int] = {}
+        numbers = np.array([known.setdefault(string, len(known)) if string else -1 for string in strings], dtype=int)
+        same = (numbers[:, None] == numbers) & (numbers >= 0)
+        np.maximum(levels, same * np.int8(level), out=levels)
     return levels

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 # Bits of a gender; `facts` has those of other cues.
 MASCULINE, FEMININE = 1, 2
@@ -175,6 +176,16 @@ class Person:
     names: Counter[Name] = field(default_factory=Counter)
     genders: Counter[int] = field(default_factory=Counter)
 
+    def as_json(self) -> list[Any]:
+        """The person as JSON values."""
+        return [[[name.title, name.parts, count] for name, count in self.names.items()], list(self.genders.items())]
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Person:
+        """The way back from `as_json`."""
+        names = {Name(title, tuple(parts)): count for title, parts, count in values[0]}
+        return cls(Counter(names), Counter(dict(values[1])))
+
     @property
     def count(self) -> int:
         """How often the person is named."""
@@ -238,9 +249,17 @@ class NameGuard:
             elif name in person.names or len(person.names) < _MOST_NAMES:
                 person.names[name] += 1
 
-    def forget(self, cell: int) -> Person | None:
-        """The entity in a cell is gone: what it was called."""
-        return self._persons.pop(cell, None)
+    def forget(self, cell: int) -> None:
+        """The entity in a cell is gone."""
+        self._persons.pop(cell, None)
+
+    def person(self, cell: int) -> Person | None:
+        """What the entity in a cell is called, None if nothing is known."""
+        return self._persons.get(cell)
+
+    def state(self) -> list[Any]:
+        """Everything, as JSON values: what `put` takes for each cell."""
+        return [[cell, person.as_json()] for cell, person in self._persons.items()]
 
     def put(self, cell: int, person: Person | None) -> None:
         """An entity that was called so is in a cell."""

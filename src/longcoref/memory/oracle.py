@@ -14,9 +14,11 @@ def oracle_actions(entities: Sequence[int | None], sizes: Mapping[int, int], pol
 
     `entities` has the gold entity of each mention in text order, None for a mention that is not gold. `sizes` has
     the number of gold mentions of every entity, those that were never proposed included: they are never
-    processed, so they stay counted as remaining.
+    processed, so they stay counted as remaining. Where the policy recalls, an entity that was evicted returns wherever
+    it would be opened anew.
     """
-    cells = Cells()
+    cells = Cells(archive={} if policy.recalls else None)
+    number_of: dict[int, int] = {}  # under which each gold entity was opened last
     held: list[int | None] = []  # the gold entity in each cell; None where an invalid mention was tracked
     cell_of: dict[int, int] = {}
     remaining = dict(sizes)
@@ -26,8 +28,14 @@ def oracle_actions(entities: Sequence[int | None], sizes: Mapping[int, int], pol
             action = Action(ActionKind.LINK, cell_of[entity])
         else:
             action = _unmatched(entity, cells, held, remaining, policy)
+            if entity is not None and action.cell is not None:
+                number = number_of.setdefault(entity, cells.opened)
+                if cells.archive and number in cells.archive:
+                    action = Action(ActionKind.RECALL, action.cell, number)
+                else:
+                    number_of[entity] = cells.opened
             if action.cell is not None:
-                if action.kind is ActionKind.NEW:
+                if action.cell == len(held):
                     held.append(None)
                 elif (evicted := held[action.cell]) is not None:
                     del cell_of[evicted]

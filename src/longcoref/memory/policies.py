@@ -7,7 +7,8 @@
 | LB-MEM | `LearnedMemory`   | NEW, INVALID | EVICT any cell, IGNORE, INVALID                  |
 | RB-MEM | `RuleMemory`      | NEW, INVALID | EVICT the least recently seen, IGNORE, INVALID   |
 
-A new behaviour is a new class with `options`; the loops that consult it are not touched.
+`WithRecall` is any of them with an archive of what was evicted. A new behaviour is a new class with `options`; the
+loops that consult it are not touched.
 """
 
 from __future__ import annotations
@@ -58,6 +59,10 @@ class MemoryPolicy(Protocol):
     def capacity(self) -> int | None:
         """The largest number of entities tracked at once."""
 
+    @property
+    def recalls(self) -> bool:
+        """Whether an evicted entity can return to a cell; if not, evicted is forgotten, as in the paper."""
+
     def options(self, cells: Cells) -> Options:
         """What may be done with a mention that matches none of the entities in `cells`."""
 
@@ -67,6 +72,7 @@ class UnboundedMemory:
     """U-MEM: every entity is kept; a mention can be rejected as invalid."""
 
     name = "unbounded"
+    recalls = False
     capacity = None
 
     def options(self, cells: Cells) -> Options:
@@ -79,6 +85,7 @@ class TrackAllMemory:
     """U-MEM*: every mention that matches nothing opens an entity; for data without singletons."""
 
     name = "track-all"
+    recalls = False
     capacity = None
 
     def options(self, cells: Cells) -> Options:
@@ -97,6 +104,7 @@ class LearnedMemory:
 
     capacity: int | None
     name = "learned"
+    recalls = False
 
     def __post_init__(self) -> None:
         _checked(self.capacity)
@@ -114,6 +122,7 @@ class RuleMemory:
 
     capacity: int | None
     name = "rule"
+    recalls = False
 
     def __post_init__(self) -> None:
         _checked(self.capacity)
@@ -141,9 +150,38 @@ class GivenMentions:
         """The capacity of the policy underneath."""
         return self.policy.capacity
 
+    @property
+    def recalls(self) -> bool:
+        """As the policy underneath."""
+        return self.policy.recalls
+
     def options(self, cells: Cells) -> Options:
         """What the policy underneath offers, without INVALID."""
         return replace(self.policy.options(cells), invalid=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WithRecall:
+    """Another policy, whose evicted entities are archived and can return: before an entity is opened, the archive is
+    asked, and who returns takes the cell that a newcomer would take, or the best one to give up.
+    """
+
+    policy: MemoryPolicy
+    recalls = True
+
+    @property
+    def name(self) -> str:
+        """The name of the policy underneath."""
+        return self.policy.name
+
+    @property
+    def capacity(self) -> int | None:
+        """The capacity of the policy underneath."""
+        return self.policy.capacity
+
+    def options(self, cells: Cells) -> Options:
+        """What the policy underneath offers."""
+        return self.policy.options(cells)
 
 
 POLICIES: dict[str, Callable[[int | None], MemoryPolicy]] = {
@@ -154,8 +192,9 @@ POLICIES: dict[str, Callable[[int | None], MemoryPolicy]] = {
 }
 
 
-def memory_policy(name: str, capacity: int | None = None) -> MemoryPolicy:
-    """The policy of that name; `capacity` None means no bound."""
+def memory_policy(name: str, capacity: int | None = None, *, recall: bool = False) -> MemoryPolicy:
+    """The policy of that name; `capacity` None means no bound; with `recall`, evicted entities can return."""
     if name not in POLICIES:
         raise UsageError(unknown_name("memory", name, POLICIES))
-    return POLICIES[name](capacity)
+    policy = POLICIES[name](capacity)
+    return WithRecall(policy) if recall else policy

@@ -25,6 +25,8 @@ def _write(stream: IO[str], record: dict[str, Any]) -> None:
 class StepWriter:
     """Writes each mention when it is decided, and each cluster when it is over: evicted, or at the end of the text.
 
+    Where evicted entities can return, all clusters are over at the end.
+
     Without filters nothing grows with the text but what unbounded memories track. With a filter, the mentions of a
     cluster are held back until it is over, for only then it is known whether it is wanted.
     """
@@ -43,6 +45,7 @@ class StepWriter:
             "model": model.name,
             "memory": {"policy": policy.name, "capacity": policy.capacity},
         }
+        self._recalls = policy.recalls
         self._types, self._min_mentions = types, min_mentions
         self._filtered = types is not None or min_mentions > 1
 
@@ -54,7 +57,7 @@ class StepWriter:
 
     def add(self, step: Step) -> None:
         """Takes the next step."""
-        if step.decision.evicted is not None:
+        if step.decision.evicted is not None and not self._recalls:
             self._close(self._gathering.close(step.decision.evicted))
         mention = self._gathering.add(step)
         if mention is not None and not self._filtered:
@@ -113,6 +116,9 @@ class TraceWriter:
             offered: list[Action] = decision.offered.actions()
             ranked = sorted(zip(offered, decision.options.tolist(), strict=True), key=lambda pair: -pair[1])[:_BEST]
             record["options"] = [{"action": a.kind.value, "cell": a.cell, "score": _rounded(s)} for a, s in ranked]
+        if decision.recalled:
+            ranked_archive = sorted(decision.recalled, key=lambda pair: -pair[1])[:_BEST]
+            record["archive"] = [{"cluster": entity, "score": _rounded(score)} for entity, score in ranked_archive]
         _write(self._stream, record)
         if action.cell is not None and action.kind is not ActionKind.LINK:
             self._held[action.cell] = decision.entity

@@ -6,6 +6,7 @@ entity's vector, its projections, its facts), and changes only where the mention
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,7 +28,9 @@ from longcoref.memory.features import (
     mention_arrays,
     pair_codes,
 )
+from longcoref.memory.names import NameGuard, Person
 from longcoref.memory.policies import MemoryPolicy, Options
+from longcoref.runtime.archive import Archive, Archived
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.matching import MatchIndex
 
@@ -43,7 +46,7 @@ class Decision:
 
     `links` are the scores of the cells in use when it came; none scores 0. Where it was not linked, `offered` are the
     options of the second step and `options` their scores, in the order of `offered.actions()`. Entities are numbered as
-    they are opened.
+    they are opened. `recalled` are the archived entities that were compared, with their scores.
     """
 
     action: Action
@@ -53,19 +56,21 @@ class Decision:
     links: Floats
     offered: Options | None
     options: Floats
+    recalled: Sequence[tuple[int, float]] = ()
 
 
 class Clusterer:
     """Clusters mentions as they come, under any memory policy. Keeps its state between calls."""
 
-    def __init__(self, heads: Heads, policy: MemoryPolicy, *, genre: int = 0) -> None:
+    def __init__(self, heads: Heads, policy: MemoryPolicy, *, genre: int = 0, names: bool = False) -> None:
         if policy.capacity is not None and heads.fertility is None:
             raise UsageError(
                 f"this model was trained without f_r, so it cannot say whom to forget: the memory {policy.name!r} with "
                 f"{policy.capacity} cells needs a model with fertility; use --memory unbounded"
             )
         self._heads, self._policy, self._genre = heads, policy, genre
-        self.cells = Cells()
+        self.cells = Cells(archive={} if policy.recalls else None)
+        self._archive = Archive(heads.span_width) if policy.recalls else None
         self._seen = 0  # mentions proposed so far: the paper's distances count all of them
         self._last_action = START
         rows = policy.capacity or 64
@@ -75,6 +80,7 @@ class Clusterer:
         self._weights = np.zeros(rows, dtype=np.float32)
         self._facts = np.zeros((len(EntityArrays.__slots__), rows), dtype=np.int64)
         self._match = MatchIndex()
+        self._guard = NameGuard() if names else None
         self._own_features = self._features_of_newcomers()
         self._feature_places: npt.NDArray[np.int64] = np.zeros((0, len(heads.table_offsets)), dtype=np.int64)
 
@@ -109,21 +115,33 @@ class Clusterer:
                 mention, score = mentions[i], float(scores[i])
                 features = self._pair_features(mention, facts[i])
                 links = self._link_scores(meetings.of(row, len(self.cells)), features) + score
+                if self._guard is not None and actions is None:
+                    links[self._guard.forbidden(facts[i].name, _pronoun_gender(facts[i]))] = -np.inf
                 action = _best_link(links) if actions is None else next(actions)
                 second, options = links[:0], None
+                recalled: list[tuple[int, float]] = []
                 if action is None or action.kind is not ActionKind.LINK:
                     options = self._policy.options(self.cells)
                     second = self._option_scores(options, features, as_candidate[i], score)
                     action = action or self._best_option(options, second, score)
+                    if action.kind is not ActionKind.INVALID and actions is None and self._archive is not None:
+                        recalled = self._recall_scores(x[i], projected[i], mention, facts[i], score)
+                        action = _best_recall(recalled, options, second) or action
+                leaving = None if action.cell is None else self._leaving(action)
                 evicted, entity = self.cells.apply(action, self._seen), None
+                if evicted is not None and leaving is not None and self._archive is not None:
+                    self._archive.put(evicted, leaving)
                 if action.cell is not None:
+                    if action.entity is not None:
+                        self._put_back(action.cell, action.entity)
+                        meetings.place(row, action.cell, self._vectors[action.cell], self._link_parts[action.cell])
                     entity = self.cells.entities[action.cell]
                     values = (x[i], as_entity[i], as_candidate[i])
                     share = self._update(action, values, float(weights[i]), mention, facts[i])
                     meetings.change(action.cell, row, share)
                 self._last_action = LAST_ACTION[action.kind]
                 self._seen += 1
-                yield Decision(action, entity, evicted, score, links, options, second)
+                yield Decision(action, entity, evicted, score, links, options, second, recalled)
             start += size
 
     def _pair_features(self, mention: MentionArrays, facts: MentionFacts) -> Floats:
@@ -165,6 +183,62 @@ class Clusterer:
             scores.append(-score)
         return np.array(scores, dtype=np.float32)
 
+    def _recall_scores(
+        self, x: Floats, projected: Floats, mention: MentionArrays, facts: MentionFacts, score: float
+    ) -> list[tuple[int, float]]:
+        """f_c of a mention with the archived entities that are worth a comparison."""
+        assert self._archive is not None
+        entities = [] if mention.pronoun else self._archive.candidates(facts, x)
+        if not entities:
+            return []
+        archived = [self._archive.get(entity) for entity in entities]
+        match = MatchIndex((row, *key) for row, one in enumerate(archived) for key in one.keys)
+        codes = pair_codes(
+            self._heads.config.features,
+            mention,
+            EntityArrays(*np.array([one.facts for one in archived]).T),
+            match=match.levels(facts, len(archived)),
+            last_action=self._last_action,
+            genre=self._genre,
+        )
+        vectors = np.array([one.vector for one in archived])
+        link = self._heads.link
+        hidden = (x * vectors) @ link.parts[2] + vectors @ link.parts[1] + projected
+        hidden += self._heads.link_table[codes + self._heads.table_offsets].sum(1)
+        scores = (link.finish(hidden) + score).tolist()
+        return [
+            (entity, found)
+            for entity, found, one in zip(entities, scores, archived, strict=True)
+            if facts.name is None or one.person is None or one.person.fits(facts.name, Counter())
+        ]
+
+    def _leaving(self, action: Action) -> Archived | None:
+        """What the archive keeps of the entity that an action drives from its cell, if there is an archive and one."""
+        cell = action.cell
+        if self._archive is None or cell is None or action.kind is ActionKind.LINK or cell == len(self.cells):
+            return None
+        person = None if self._guard is None else self._guard.person(cell)
+        facts, weight = self._facts[:, cell].tolist(), float(self._weights[cell])
+        return Archived(self._vectors[cell].copy(), weight, facts, self._match.keys(cell), person)
+
+    def _put_back(self, cell: int, entity: int) -> None:
+        """An archived entity is in a cell again, as it was when it left."""
+        assert self._archive is not None
+        archived = self._archive.take(entity)
+        if cell == len(self._vectors):
+            self._grow()
+        link, fertility = self._heads.link, self._heads.fertility
+        self._vectors[cell], self._weights[cell] = archived.vector, archived.weight
+        self._link_parts[cell] = archived.vector @ link.parts[1]
+        if fertility:
+            self._fertility_parts[cell] = archived.vector @ fertility.parts[0] + fertility.bias
+        self._facts[:, cell] = archived.facts
+        self._match.forget(cell)
+        self._match.put(cell, archived.keys)
+        if self._guard is not None:
+            self._guard.forget(cell)
+            self._guard.put(cell, archived.person)
+
     def _features_of_newcomers(self) -> Floats:
         """What features add to f_r of a mention that is no entity yet, for each last action: (actions, hidden)."""
         codes = np.zeros((FEATURES["last_action"], len(self._heads.table_offsets)), dtype=np.int64)
@@ -193,7 +267,7 @@ class Clusterer:
         assert cell is not None
         if cell == len(self._vectors):
             self._grow()
-        linked = action.kind is ActionKind.LINK
+        linked = action.kind in (ActionKind.LINK, ActionKind.RECALL)
         total = weight + float(self._weights[cell]) if linked else weight
         self._weights[cell] = total
         share = weight / total
@@ -212,7 +286,11 @@ class Clusterer:
         )
         if action.kind is ActionKind.EVICT:
             self._match.forget(cell)
+            if self._guard is not None:
+                self._guard.forget(cell)
         self._match.add(cell, facts)
+        if self._guard is not None:
+            self._guard.add(cell, facts.name, _pronoun_gender(facts))
         return share
 
     def _grow(self) -> None:
@@ -226,11 +304,20 @@ class Clusterer:
         count = len(self.cells)
         arrays = {f"memory.{name}": getattr(self, f"_{name}")[:count] for name in _CELL_ARRAYS}
         facts = {"cells": asdict(self.cells), "seen": self._seen, "last_action": self._last_action}
-        return {**facts, "match": self._match.entries()}, {**arrays, "memory.facts": self._facts[:, :count]}
+        arrays["memory.facts"] = self._facts[:, :count]
+        facts["match"] = self._match.entries()
+        if self._guard is not None:
+            facts["names"] = self._guard.state()
+        if self._archive is not None:
+            facts["archive"], archived = self._archive.state()
+            arrays |= archived
+        return facts, arrays
 
     def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Goes back to where `state` was called."""
         self.cells = Cells(**facts["cells"])
+        if self.cells.archive is not None:  # JSON has only strings for keys
+            self.cells.archive = {int(entity): held for entity, held in self.cells.archive.items()}
         self._seen, self._last_action = facts["seen"], facts["last_action"]
         count = len(self.cells)
         while len(self._vectors) < count:
@@ -239,6 +326,11 @@ class Clusterer:
             getattr(self, f"_{name}")[:count] = arrays[f"memory.{name}"]
         self._facts[:, :count] = arrays["memory.facts"]
         self._match = MatchIndex(facts["match"])
+        if self._guard is not None:
+            for cell, person in facts["names"]:
+                self._guard.put(cell, Person.of(person))
+        if self._archive is not None:
+            self._archive.restore(facts["archive"], dict(arrays))
 
 
 class _Meetings:
@@ -253,6 +345,7 @@ class _Meetings:
         self, x: Floats, projected: Floats, as_entity: Floats, vectors: Floats, link_parts: Floats, matrix: Floats
     ) -> None:
         (size, width), count, hidden = x.shape, len(vectors), matrix.shape[1]
+        self._x, self._projected, self._matrix = x, projected, matrix
         later, earlier = np.tril_indices(size, -1)
         pairs = np.empty((size * count + len(later), width), dtype=x.dtype)
         np.multiply(x[:, None], vectors, out=pairs[: size * count].reshape(size, count, width))
@@ -270,9 +363,19 @@ class _Meetings:
         """The sums of one mention with the first `count` cells; may be overwritten."""
         return self._cells[row, :count]
 
+    def place(self, row: int, cell: int, vector: Floats, link_part: Floats) -> None:
+        """Another entity is in a cell when mention `row` comes."""
+        later = slice(row + 1, None)
+        self._cells[later, cell] = (self._x[later] * vector) @ self._matrix + link_part + self._projected[later]
+
     def change(self, cell: int, row: int, share: float) -> None:
         """Mention `row` is now that share of the entity in a cell."""
         _mix(self._cells[row + 1 :, cell], self._mentions[row, row + 1 :], share)
+
+
+def _pronoun_gender(facts: MentionFacts) -> int:
+    """The gender of a pronoun, 0 for any other mention."""
+    return facts.gender if facts.pronoun else 0
 
 
 def _mix(kept: Floats, value: Floats, share: float) -> None:
@@ -281,6 +384,18 @@ def _mix(kept: Floats, value: Floats, share: float) -> None:
         kept[...] = value
     else:
         kept += (value - kept) * np.float32(share)
+
+
+def _best_recall(recalled: Sequence[tuple[int, float]], options: Options, second: Floats) -> Action | None:
+    """The return of the archived entity with the highest score, if it beats none, which scores 0.
+
+    It takes the free cell, or the one whose entity is worth least.
+    """
+    entity, score = max(recalled, key=lambda pair: pair[1], default=(-1, 0.0))
+    if score <= 0:
+        return None
+    cell = options.evict[int(second[: len(options.evict)].argmax())] if options.new is None else options.new
+    return Action(ActionKind.RECALL, cell, entity)
 
 
 def _best_link(links: Floats) -> Action | None:

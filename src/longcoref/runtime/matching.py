@@ -15,7 +15,7 @@ from longcoref.memory.facts import MentionFacts
 from longcoref.memory.features import SAME_HEAD, SAME_STRING, SAME_TOKEN
 
 
-def _keys(facts: MentionFacts) -> Iterator[tuple[int, str]]:
+def keys_of(facts: MentionFacts) -> Iterator[tuple[int, str]]:
     """The strings of a mention with the level of match that each gives, weakest first."""
     for token in facts.tokens:
         yield SAME_TOKEN, token
@@ -41,19 +41,28 @@ class MatchIndex:
     def levels(self, facts: MentionFacts, count: int) -> npt.NDArray[np.int64]:
         """The best level of match of a mention with each of the first `count` cells."""
         levels = np.zeros(count, dtype=np.int64)
-        for key in _keys(facts):
+        for key in keys_of(facts):
             for cell in self._cells.get(key, ()):
                 levels[cell] = key[0]
         return levels
 
     def add(self, cell: int, facts: MentionFacts) -> None:
         """The entity in `cell` was mentioned so."""
-        for key in _keys(facts):
+        for key in keys_of(facts):
             self._add(cell, key)
 
     def _add(self, cell: int, key: tuple[int, str]) -> None:
         self._cells[key].add(cell)
         self._keys[cell].add(key)
+
+    def keys(self, cell: int) -> list[tuple[int, str]]:
+        """The strings of the entity in `cell`, with their levels."""
+        return sorted(self._keys.get(cell, ()))
+
+    def put(self, cell: int, keys: Iterable[tuple[int, str]]) -> None:
+        """An entity with these strings is in `cell`."""
+        for key in keys:
+            self._add(cell, key)
 
     def forget(self, cell: int) -> None:
         """The entity in `cell` was evicted."""

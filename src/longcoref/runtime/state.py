@@ -53,4 +53,7 @@ def load_state(path: str | Path, model: Model, policy: MemoryPolicy) -> tuple[Te
 
 
 def _identity(model: Model, policy: MemoryPolicy) -> dict[str, Any]:
-    return {"model": model.fingerprint, "memory": [policy.name, policy.capacity]}
+    return {
+        "model": model.fingerprint,
+        "memory": [policy.name, policy.capacity, *(["recall"] if policy.recalls else [])],
+    }

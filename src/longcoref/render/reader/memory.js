@@ -77,6 +77,7 @@ function decisionText({ action, cell, evicted, bestLink, mentionScore }) {
     link: `linked to cell ${cell + 1}`,
     new: `opened cell ${cell + 1}`,
     evict: `took cell ${cell + 1}, and ${evicted >= 0 ? nameOfOpened(evicted) : "its entity"} was forgotten`,
+    recall: `came back to cell ${cell + 1}${evicted >= 0 ? `, and ${nameOfOpened(evicted)} left it` : ""}`,
     ignore: "ignored: the memory was full of better ones",
   }[action];
   const scores = [`mention ${mentionScore}`, ...(bestLink === null ? [] : [`best link ${bestLink}`])];

@@ -1,0 +1,156 @@
+"""Entities that left the memory, kept so that they can come back.
+
+What is looked up for a mention is a constant number of them: those last archived under one of its strings, and those
+whose vectors are nearest among the latest. The oldest are moved to a database on disk, so that what is held in memory
+does not grow beyond a size; only the strings they are found by stay.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from longcoref.memory.facts import MentionFacts
+from longcoref.memory.names import Person
+from longcoref.runtime.heads import Floats
+from longcoref.runtime.matching import keys_of
+
+_IN_MEMORY = 2048  # entities; more are on disk
+_PER_STRING = 4  # entities that one string finds
+_BY_STRING, _BY_VECTOR = 6, 2  # candidates of a mention
+_NEAREST_AMONG = 256  # the latest entities, whose vectors are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """All that a cell knows of its entity: vector, weight, facts, the strings it matches, and what it is called."""
+
+    vector: Floats
+    weight: float
+    facts: list[int]
+    keys: list[tuple[int, str]]
+    person: Person | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything but the vector, as JSON values."""
+        person = None if self.person is None else self.person.as_json()
+        return {"weight": self.weight, "facts": self.facts, "keys": self.keys, "person": person}
+
+    @classmethod
+    def of(cls, vector: Floats, values: dict[str, Any]) -> Archived:
+        """The way back from `as_json`."""
+        person = None if values["person"] is None else Person.of(values["person"])
+        keys = [(level, string) for level, string in values["keys"]]
+        return cls(vector, values["weight"], values["facts"], keys, person)
+
+
+class Archive:
+    """The entities that left the memory, by number."""
+
+    def __init__(self, width: int, *, in_memory: int = _IN_MEMORY) -> None:
+        self._in_memory = in_memory
+        self._near: dict[int, Archived] = {}  # the latest, in the order in which they came
+        self._disk: sqlite3.Connection | None = None
+        self._far: set[int] = set()  # those on disk
+        self._by_string: dict[str, deque[int]] = {}
+        self._latest = np.full(_NEAREST_AMONG, -1, dtype=np.int64)
+        self._vectors = np.zeros((_NEAREST_AMONG, width), dtype=np.float32)  # of length 1
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._near) + len(self._far)
+
+    def __contains__(self, entity: int) -> bool:
+        return entity in self._near or entity in self._far
+
+    def put(self, entity: int, archived: Archived) -> None:
+        """An entity leaves the memory."""
+        self._near[entity] = archived
+        for string in dict.fromkeys(string for _, string in archived.keys):
+            found = self._by_string.setdefault(string, deque(maxlen=_PER_STRING))
+            if entity in found:
+                found.remove(entity)
+            found.append(entity)
+        length = float(np.linalg.norm(archived.vector))
+        self._latest[self._next], self._vectors[self._next] = entity, archived.vector / max(length, 1e-9)
+        self._next = (self._next + 1) % _NEAREST_AMONG
+        if len(self._near) > self._in_memory:
+            oldest = next(iter(self._near))
+            self._to_disk(oldest, self._near.pop(oldest))
+
+    def take(self, entity: int) -> Archived:
+        """An entity comes back."""
+        archived = self.get(entity)
+        self._near.pop(entity, None)
+        if entity in self._far:
+            self._far.remove(entity)
+            self._database().execute("delete from archive where entity = ?", (entity,))
+        self._latest[self._latest == entity] = -1
+        return archived
+
+    def get(self, entity: int) -> Archived:
+        """What was archived of an entity."""
+        if entity in self._near:
+            return self._near[entity]
+        row = self._database().execute("select vector, facts from archive where entity = ?", (entity,)).fetchone()
+        return Archived.of(np.frombuffer(row[0], dtype=np.float32), json.loads(row[1]))
+
+    def candidates(self, facts: MentionFacts, x: Floats) -> list[int]:
+        """The entities that a mention may be compared with: by its whole wording, its head, its words, its vector."""
+        found: dict[int, None] = {}
+        for _, string in sorted(keys_of(facts), reverse=True):
+            for entity in reversed(self._by_string.get(string, ())):
+                if entity in self and len(found) < _BY_STRING:
+                    found[entity] = None
+        if found or facts.head:
+            nearness = np.where(self._latest >= 0, self._vectors @ x, -np.inf)
+            for place in np.argsort(-nearness, kind="stable")[:_BY_VECTOR]:
+                if self._latest[place] >= 0:
+                    found[int(self._latest[place])] = None
+        return list(found)
+
+    def _database(self) -> sqlite3.Connection:
+        if self._disk is None:
+            # A name of no characters is a file of its own, gone when it is closed; the server's threads take turns.
+            self._disk = sqlite3.connect("", check_same_thread=False)
+            self._disk.execute("create table archive (entity integer primary key, vector blob, facts text)")
+        return self._disk
+
+    def _to_disk(self, entity: int, archived: Archived) -> None:
+        values = (entity, archived.vector.astype(np.float32).tobytes(), json.dumps(archived.as_json()))
+        self._database().execute("insert into archive values (?, ?, ?)", values)
+        self._far.add(entity)
+
+    def _all(self) -> Iterator[tuple[int, Archived]]:
+        """In the order in which they came, as far as it matters: those on disk first."""
+        yield from ((entity, self.get(entity)) for entity in sorted(self._far))
+        yield from self._near.items()
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Everything, as JSON values and arrays by name."""
+        held = list(self._all())
+        facts = {
+            "entities": [entity for entity, _ in held],
+            "archived": [archived.as_json() for _, archived in held],
+            "strings": [[string, list(found)] for string, found in self._by_string.items()],
+            "next": self._next,
+        }
+        vectors = np.array([archived.vector for _, archived in held], dtype=np.float32)
+        arrays = {"vectors": vectors.reshape(len(held), self._vectors.shape[1]), "latest": self._latest, "near": self._vectors}
+        return facts, {f"archive.{name}": array for name, array in arrays.items()}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Goes back to where `state` was called."""
+        entities: Iterable[int] = facts["entities"]
+        for entity, values, vector in zip(entities, facts["archived"], arrays["archive.vectors"], strict=True):
+            self.put(entity, Archived.of(vector, values))
+        self._by_string = {string: deque(found, maxlen=_PER_STRING) for string, found in facts["strings"]}
+        self._latest, self._vectors = arrays["archive.latest"].copy(), arrays["archive.near"].copy()
+        self._next = facts["next"]

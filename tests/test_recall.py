@@ -1,0 +1,131 @@
+"""Evicted entities are archived and come back: the archive, the action, the oracle, and a resolver with recall."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import longcoref
+from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
+from longcoref.memory.facts import mention_facts
+from longcoref.memory.features import SAME_HEAD, SAME_STRING
+from longcoref.memory.names import Name, Person
+from longcoref.runtime.archive import Archive, Archived
+from longcoref.text import tokenize
+
+TEXT = (
+    "Ann saw the mill. Tom met the inn. Ruth left the barn. Carl liked Ann. She left. Tom saw Ruth and the old mill. "
+    * 4
+)
+
+
+def archived(word: str, seed: int) -> Archived:
+    vector = np.random.default_rng(seed).normal(size=6).astype(np.float32)
+    person = Person(Counter({Name("", (word,)): 2}), Counter({1: 3}))
+    return Archived(vector, 2.0, [1, 2, 3, 0, 0, 1, 1], [(SAME_HEAD, word), (SAME_STRING, word)], person)
+
+
+def same(first: Archived, second: Archived) -> bool:
+    return bool((first.vector == second.vector).all()) and first.as_json() == second.as_json()
+
+
+def test_who_left_is_found_by_name_and_by_vector_and_leaves_the_archive_on_return() -> None:
+    archive = Archive(6)
+    for number, word in enumerate(("ann", "tom", "ruth")):
+        archive.put(number, archived(word, number))
+    facts = mention_facts(["Tom"], sentence=0, quoted=False)
+    assert archive.candidates(facts, archived("ruth", 2).vector)[:2] == [1, 2]
+    assert same(archive.take(1), archived("tom", 1))
+    assert 1 not in archive
+    assert 1 not in archive.candidates(facts, archived("tom", 1).vector)
+
+
+@given(words=st.lists(st.sampled_from(["ann", "tom", "ruth"]), max_size=12), size=st.integers(1, 12))
+def test_what_is_on_disk_is_what_is_in_memory(words: list[str], size: int) -> None:
+    small, large = Archive(6, in_memory=size), Archive(6)
+    for number, word in enumerate(words):
+        small.put(number, archived(word, number))
+        large.put(number, archived(word, number))
+    facts = mention_facts(["Ann"], sentence=0, quoted=False)
+    x = archived("x", 99).vector
+    assert len(small) == len(large) == len(words)
+    assert small.candidates(facts, x) == large.candidates(facts, x)
+    assert all(same(small.get(number), large.get(number)) for number in range(len(words)))
+    again = Archive(6, in_memory=size)
+    again.restore(*small.state())
+    assert again.candidates(facts, x) == small.candidates(facts, x)
+    assert all(same(again.get(number), small.get(number)) for number in range(len(words)))
+
+
+def test_a_recalled_entity_keeps_its_count_and_its_cluster() -> None:
+    actions = [
+        Action(ActionKind.NEW, 0),
+        Action(ActionKind.LINK, 0),
+        Action(ActionKind.EVICT, 0),
+        Action(ActionKind.RECALL, 0, 0),
+    ]
+    cells = Cells(archive={})
+    evicted = [cells.apply(action, index) for index, action in enumerate(actions)]
+    assert evicted == [None, None, 0, 1]
+    assert cells.counts == [3]
+    assert cells.archive == {1: 1}
+    assert decode("abcd", actions) == [("a", "b", "d"), ("c",)]
+    with pytest.raises(ValueError, match="not in the archive"):
+        Cells().apply(Action(ActionKind.RECALL, 0, 7), 0)
+    with pytest.raises(ValueError, match="with entity"):
+        Action(ActionKind.RECALL, 0)
+
+
+_sequences = st.lists(st.one_of(st.none(), st.integers(0, 5)), max_size=40)
+
+
+@given(entities=_sequences, capacity=st.integers(1, 4), name=st.sampled_from(["learned", "rule"]))
+def test_the_oracle_with_recall(entities: list[int | None], capacity: int, name: str) -> None:
+    sizes = Counter(entity for entity in entities if entity is not None)
+    plain = memory_policy(name, capacity)
+    actions = oracle_actions(entities, sizes, WithRecall(plain))
+    without = oracle_actions(entities, sizes, plain)
+    # Recall changes who is opened anew, not which cell is taken: the same decisions, one cluster for each entity.
+    assert [action.cell for action in actions] == [action.cell for action in without]
+    assert all(
+        first.kind is second.kind
+        or (first.kind is ActionKind.RECALL and second.kind in (ActionKind.NEW, ActionKind.EVICT))
+        for first, second in zip(actions, without, strict=True)
+    )
+    cells = Cells(archive={})
+    for index, action in enumerate(actions):
+        cells.apply(action, index)
+        assert len(cells) <= capacity
+    clusters = decode(range(len(entities)), actions)
+    found = [{entities[index] for index in cluster} for cluster in clusters]
+    assert all(len(gold) == 1 for gold in found)
+    assert len(found) == len({gold for one in found for gold in one})
+
+
+def test_a_resolver_with_recall_is_the_same_whole_in_pieces_and_resumed(tiny_model: Path, tmp_path: Path) -> None:
+    resolver = longcoref.load(tiny_model, cells=2, threads=1, recall=True)
+    steps = list(resolver.steps(tokenize(TEXT)))
+    kinds = Counter(step.decision.action.kind for step in steps)
+    assert kinds[ActionKind.RECALL] > 0
+    assert all(0 <= step.score <= 1 for step in steps)
+    whole = resolver(TEXT)
+    path = tmp_path / "book.state"
+    resolver.feed(TEXT[:300])
+    resolver.save_state(path)
+    resolver.finish()
+    tomorrow = longcoref.load(tiny_model, cells=2, threads=1, recall=True)
+    tomorrow.load_state(path)
+    tomorrow.feed(TEXT[300:])
+    assert tomorrow.finish().clusters == whole.clusters
+    with pytest.raises(longcoref.errors.ModelError, match="another memory"):
+        longcoref.load(tiny_model, cells=2, threads=1).load_state(path)
+
+
+def test_without_evictions_recall_changes_nothing(tiny_model: Path) -> None:
+    on, off = (longcoref.load(tiny_model, cells=500, threads=1, recall=recall)(TEXT) for recall in (True, False))
+    assert on.clusters == off.clusters
