@@ -12,15 +12,20 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import replace
 from typing import Protocol
 
+import numpy as np
 from anyio import CapacityLimiter, current_time, to_thread
 
 from longcoref.render.steps import StepWriter, TraceWriter
 from longcoref.resolver import Resolver
 from longcoref.runtime.stream import Step
 from longcoref.server.metrics import Metrics
+from longcoref.text import tokenize
 
-_PIECE = 4000
-"""Characters read at a time: some windows, so that all threads have work, and at most about a second of it."""
+_PIECE = 2000
+"""Characters read at a time: some windows, so that all threads have work, and well below a second of it."""
+
+
+_NO_SCORES = np.zeros(0, np.float32)
 
 
 class OutOfTimeError(Exception):
@@ -58,7 +63,8 @@ class WholeAnswer:
 class LineAnswer:
     """Lines of the schema `longcoref-stream/1`, with progress after each piece and, if wanted, every decision.
 
-    It keeps no mentions that were sent: memory does not grow with the text.
+    The lines have what the memory decides, as it decides it. The last one has the result, for which the whole text was
+    looked at again: what `WholeAnswer` says.
     """
 
     def __init__(
@@ -68,12 +74,15 @@ class LineAnswer:
         id: str,
         types: Collection[str] | None,
         min_mentions: int,
-        characters: int,
+        text: str,
         trace: bool,
     ) -> None:
+        self._resolver, self._id = resolver, id
+        self._types, self._min_mentions = types, min_mentions
         self._stream = resolver.stream()
+        self._text, self._read = text, 0
+        self._steps: list[Step] = []
         self._lines = io.StringIO()
-        self._of, self._read = characters, 0
         self._trace = TraceWriter(self._lines) if trace else None
         if self._trace is not None:
             self._trace.begin(id)
@@ -84,13 +93,16 @@ class LineAnswer:
         """Reads; gives the lines of what was decided."""
         self._add(self._stream.feed(piece))
         self._read += len(piece)
-        self._lines.write(json.dumps({"progress": {"characters": self._read, "of": self._of}}) + "\n")
+        self._lines.write(json.dumps({"progress": {"characters": self._read, "of": len(self._text)}}) + "\n")
         return self._taken()
 
     def finish(self) -> str:
         """The lines of the rest."""
         self._add(self._stream.finish())
         self._writer.end()
+        result = self._resolver.gather(tokenize(self._text, id=self._id), self._steps)
+        selected = result.select(types=self._types, min_mentions=self._min_mentions)
+        self._lines.write(f'{{"result": {selected.to_json()}}}\n')
         return self._taken()
 
     def _add(self, steps: list[Step]) -> None:
@@ -98,6 +110,10 @@ class LineAnswer:
             if self._trace is not None:
                 self._trace.add(step)
             self._writer.add(step)
+            if step.decision.entity is not None:
+                # Without its scores: they were sent, and are most of it.
+                decision = replace(step.decision, links=_NO_SCORES, offered=None, options=_NO_SCORES)
+                self._steps.append(replace(step, decision=decision))
 
     def _taken(self) -> str:
         lines = self._lines.getvalue()

@@ -91,7 +91,8 @@ def build_app(resolver: Resolver, limits: Limits | None = None) -> FastAPI:
         """Find who is who in a text.
 
         The answer is one JSON object; or, with `stream` or `Accept: application/x-ndjson`, lines that come while the
-        text is being read: a mention when it is decided, a cluster when it is closed, and progress.
+        text is being read: a mention when it is decided, a cluster when it is closed, progress, and at last the same
+        object as `result`.
         """
         lines = wanted.stream or _LINES in request.headers.get("accept", "")
         answer = _answer(wanted, resolver, lines=lines)
@@ -129,7 +130,8 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
         if type not in known:
             raise _mistake("types", unknown_name("type", type, known))
     capacity = wanted.cells or resolver.policy.capacity or schemas.USUAL_CELLS
-    own = Resolver(resolver.model, memory_policy(wanted.memory or resolver.policy.name, capacity))
+    policy = memory_policy(wanted.memory or resolver.policy.name, capacity)
+    own = Resolver(resolver.model, policy, names=resolver.names, speech=resolver.speech)
     if wanted.cells is not None and own.policy.capacity is None:
         raise _mistake("cells", f"the memory {own.policy.name!r} has no capacity: leave out `cells`, or take `learned`")
     try:
@@ -139,7 +141,7 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
                 id=wanted.id,
                 types=wanted.types,
                 min_mentions=wanted.min_mentions,
-                characters=len(wanted.text),
+                text=wanted.text,
                 trace=wanted.trace,
             )
         own.stream()

@@ -81,6 +81,17 @@ class Cluster(BaseModel):
     mentions: list[Mention]
 
 
+class Quote(BaseModel):
+    """Quoted speech; speaker and addressee are ids of clusters."""
+
+    start: int
+    end: int
+    speaker: int | None
+    addressee: int | None
+    score: Annotated[float, Field(description="The probability of the speaker.")]
+    continues: Annotated[bool, Field(description="It goes on with the speech before it.")] = False
+
+
 class Result(BaseModel):
     """Who is who, as `longcoref resolve` writes it."""
 
@@ -89,6 +100,7 @@ class Result(BaseModel):
     model: str
     memory: Memory
     clusters: list[Cluster]
+    quotes: Annotated[list[Quote], Field(description="In text order; left out where there are none.")] = []
 
 
 class Health(BaseModel):

@@ -37,7 +37,7 @@ class Growth {
     else if (line.closed) this.close(line.closed);
     else if (line.progress) this.read = line.progress.characters;
     else if (line.action) this.decide(line);
-    else if (line.end) this.whole = true;
+    else if (line.result) this.finish(line.result);
   }
 
   cluster(id) {
@@ -58,6 +58,12 @@ class Growth {
   close({ id, name, type }) {
     const cluster = Object.assign(this.cluster(id), { name, type });
     for (const mention of cluster.mentions) if (mention.type === type) delete mention.type;
+  }
+
+  /** The last word: the whole text was looked at again, and entities may have become one. */
+  finish(result) {
+    Object.assign(this.record, result);
+    this.whole = true;
   }
 
   decide({ start, end, action, cell, cluster, evicted, mention_score: mentionScore, links }) {
