@@ -20,7 +20,7 @@ STEPS_AT_ONCE = 1000
 _READING = 32_000_000  # sentences, pieces, vectors and scores of the windows that are being read
 _ENCODING = 16_000_000  # one window inside the encoder; every thread has one
 _WORDING = 3_000  # the words by which an entity is found again, in Python's objects
-_PER_CHARACTER = 300  # document, result and the longest way of writing it, as measured (docs/results.md)
+_PER_CHARACTER = 300  # of the example story: 85 for document and result, up to 126 for writing it, and some to spare
 _STATUS = Path("/proc/self/status")
 
 
