@@ -45,6 +45,11 @@ class ErrorType(str, Enum):
     MISSING_ENTITY = "missing entity"
     SPAN_ERROR = "span error"
 
+    @property
+    def initials(self) -> str:
+        """CE, DE and so on, as the paper's table has them."""
+        return "".join(word[0].upper() for word in self.value.split())
+
 
 class Step(IntEnum):
     """The steps from the response to the key, in their order."""

@@ -147,19 +147,15 @@ def _show_records(
 
 def _error_table(result: CorpusErrors) -> Table:
     """A column for each kind of error, by its initials as the paper has them."""
-    table = Table(box=box.SIMPLE, caption=", ".join(f"{_initials(kind)} {kind.value}" for kind in ErrorType))
+    table = Table(box=box.SIMPLE, caption=", ".join(f"{kind.initials} {kind.value}" for kind in ErrorType))
     table.add_column("document", overflow="fold")
     for kind in ErrorType:
-        table.add_column(_initials(kind), justify="right")
+        table.add_column(kind.initials, justify="right")
     for entry in result.documents:
         table.add_row(f"{entry.document.id} {entry.document.part}", *map(str, entry.counts.values()))
     table.add_section()
     table.add_row(f"{len(result.documents)} documents", *map(str, result.counts.values()), style="bold")
     return table
-
-
-def _initials(kind: ErrorType) -> str:
-    return "".join(word[0].upper() for word in kind.value.split())
 
 
 def _corpus_table(result: CorpusEntities) -> Table:

@@ -13,7 +13,7 @@ from statistics import mean
 from typing import Any
 
 from longcoref.analysis.entities import CorpusEntities, DocumentEntities
-from longcoref.analysis.errors import analyze_errors
+from longcoref.analysis.errors import ErrorType, analyze_errors
 from longcoref.analysis.records import correlations, memory_use, read_records
 from longcoref.clusters import spans_of
 from longcoref.document import Document
@@ -59,6 +59,7 @@ class Figures:
         self.folder = folder
         self.paper = paper_figures(folder.name)
         self._scores: dict[tuple[str, str, str, tuple[int | None, ...] | None], Scores | None] = {}
+        self._errors: dict[tuple[str, str], dict[str, int]] = {}
 
     @cached_property
     def scored(self) -> list[Scored]:
@@ -126,12 +127,14 @@ class Figures:
 
     def errors(self, model: str, part: str = "dev") -> dict[str, int]:
         """The errors of a model, by kind."""
-        total: dict[str, int] = {}
-        for each in self.select("taught", model):
-            sides = (each.documents(part, side) for side in ("key", "response"))
-            for name, count in analyze_errors(*sides, keep_singletons=each.keep_singletons).counts.items():
-                total[name] = total.get(name, 0) + count
-        return total
+        if (model, part) not in self._errors:
+            total = {kind.value: 0 for kind in ErrorType}
+            for each in self.select("taught", model):
+                sides = (each.documents(part, side) for side in ("key", "response"))
+                for name, count in analyze_errors(*sides, keep_singletons=each.keep_singletons).counts.items():
+                    total[name] += count
+            self._errors[model, part] = total
+        return self._errors[model, part]
 
     def genres(self, model: str, part: str) -> dict[str, tuple[int, float]]:
         """For each genre, its documents and their CoNLL F1 as a corpus of their own."""

@@ -116,7 +116,9 @@ def _ignores_fewer(figures: Figures) -> Finding:
     )
     said = ", ".join(f"{n} cells {_number(a)} against {_number(b)}" for n, (a, b) in zip(cells, rows, strict=True))
     values = [value for row in rows for value in row]
-    return _finding(statement, values, lambda: all(_FAR * (a or 0) <= (b or 0) for a, b in rows), said)
+    return _finding(
+        statement, values, lambda: any(b for _, b in rows) and all(_FAR * (a or 0) <= (b or 0) for a, b in rows), said
+    )
 
 
 def _close_to_unbounded(figures: Figures) -> Finding:

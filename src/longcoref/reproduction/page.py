@@ -17,7 +17,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var
 h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 .table { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
-th:first-child, td:first-child, td.words { text-align: left; } th { color: var(--quiet); font-weight: 600; }
+th:first-child, td:first-child, td.words { text-align: left; }
+td:not(.words) { white-space: nowrap; } th { color: var(--quiet); font-weight: 600; }
 td.paper, th.paper { background: var(--mark); }
 figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; } figcaption { color: var(--quiet); }
 pre { background: var(--mark); padding: .8rem; overflow-x: auto; }
@@ -59,6 +60,11 @@ class Figure:
 
     path: str
     caption: str
+
+
+def show(value: float | None, form: str = ".1f") -> str:
+    """A figure as text; – where there is none."""
+    return "–" if value is None else format(value, form)
 
 
 Block = Heading | Text | Code | Table | Figure
