@@ -20,6 +20,7 @@ from longcoref.memory import (
     oracle_actions,
 )
 from longcoref.memory.facts import document_facts
+from longcoref.nn.dropout import dropout
 from longcoref.nn.heads import CLOSED, Heads
 from longcoref.nn.losses import label_loss, link_loss, mention_loss, option_loss
 from longcoref.nn.pairs import PairScores
@@ -187,12 +188,23 @@ def test_pair_gradients_are_the_numerical_ones() -> None:
         random(4, 6),
         random(3, 6),
         random(7, 2),
-        random(6, 5),
-        random(6, 2),
+        random(6, 7),
         random(6),
     )
     mention, state = torch.tensor([0, 0, 1, 1, 2, 3, 3]), torch.tensor([0, 1, 0, 1, 2, 2, 1])
     assert torch.autograd.gradcheck(lambda *values: PairScores.apply(*values, mention, state, 0.0), inputs)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.5])
+def test_dropout_drops_its_share_and_keeps_the_mean(rate: float) -> None:
+    torch.manual_seed(0)
+    values = torch.ones(1001, 301, dtype=torch.float64, requires_grad=True)
+    dropped = dropout(values, rate, True)
+    assert torch.isclose((dropped == 0).double().mean(), torch.tensor(rate, dtype=torch.float64), atol=0.005)
+    assert torch.allclose(dropped[dropped > 0], torch.tensor(1 / (1 - rate), dtype=torch.float64))
+    dropped.sum().backward()
+    assert torch.equal(values.grad, dropped.detach())
+    assert dropout(values, rate, False) is values
 
 
 @pytest.mark.parametrize("options", ["flat", "staged"])

@@ -15,6 +15,7 @@ from torch.nn import functional
 from longcoref.candidates import Candidates
 from longcoref.config import ModelConfig
 from longcoref.memory.features import feature_rows
+from longcoref.nn.dropout import dropout
 from longcoref.nn.pairs import PairScores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Unrolled
 
@@ -49,7 +50,7 @@ class FeedForward(nn.Module):
 
     def finish(self, before: Tensor) -> Tensor:
         """Scores from the sum that goes into the hidden layer."""
-        active = functional.dropout(before.relu(), self.dropout, self.training)
+        active = dropout(before.relu(), self.dropout, self.training)
         score: Tensor = self.output(active).squeeze(-1)
         return score
 
@@ -144,17 +145,18 @@ class Heads(nn.Module):
         members = torch.from_numpy(unrolled.members[unrolled.sequence])
         offsets = torch.from_numpy(unrolled.offsets)
         lengths = torch.diff(offsets, append=torch.tensor([len(members)]))
-        begin = torch.repeat_interleave(offsets, lengths)
+        place = torch.empty_like(members)
+        place[torch.from_numpy(unrolled.sequence)] = torch.arange(len(members))
+        begin, end = torch.repeat_interleave(offsets, lengths)[place], place + 1
         # Sums over entities are differences of running sums over the document: in doubles, to keep their digits.
-        values = x[members].double()
-        weights = values.new_ones(len(members)) if self.weight is None else self._weights(x)[members].double()
-        sums = functional.pad((values * weights[:, None]).cumsum(0), (0, 0, 1, 0))
-        totals = functional.pad(weights.cumsum(0), (1, 0))
-        position = torch.arange(1, len(members) + 1)
-        means = (sums[position] - sums[begin]) / (totals[position] - totals[begin])[:, None]
-        back = torch.empty_like(members)
-        back[torch.from_numpy(unrolled.sequence)] = torch.arange(len(members))
-        return means[back].to(x.dtype)
+        values = x.index_select(0, members).double()
+        weights = values.new_ones(len(members))
+        if self.weight is not None:
+            weights = self._weights(x)[members].double()
+            values = values * weights[:, None]
+        sums, totals = functional.pad(values.cumsum(0), (0, 0, 1, 0)), functional.pad(weights.cumsum(0), (1, 0))
+        means = (sums.index_select(0, end) - sums.index_select(0, begin)) / (totals[end] - totals[begin])[:, None]
+        return means.to(x.dtype)
 
     def _weights(self, x: Tensor) -> Tensor:
         assert self.weight is not None
@@ -166,15 +168,11 @@ class Heads(nn.Module):
         features = self.features(torch.from_numpy(unrolled.pair_codes))
         e = self.states(x, unrolled)
         s = self.span_width
-        part_x, part_e, product, feature = self.link.hidden.weight.split_with_sizes([s, s, s, features.shape[1]], 1)
+        part_x, part_e, pair_part = self.link.hidden.weight.split_with_sizes([s, s, s + features.shape[1]], 1)
         px = functional.linear(x, part_x, self.link.hidden.bias)
         pe = functional.linear(e, part_e)
-        drop = self.link.dropout if self.training else 0.0
-        output = self.link.output.weight.squeeze(0)
-        scores = PairScores.apply(  # type: ignore[no-untyped-call]
-            x, e, px, pe, features, product.contiguous(), feature.contiguous(), output, mention, state, drop
-        )
-        scores = scores + self.link.output.bias + mention_scores[mention]
+        scores = self._pair_scores(self.link, x, e, px, pe, features, pair_part, mention, state)
+        scores = scores + mention_scores[mention]
         cells = int(unrolled.pair_cell.max(initial=-1)) + 1
         links = x.new_full((unrolled.mentions, cells + 1), CLOSED)
         links[:, cells] = 0.0
@@ -191,22 +189,42 @@ class Heads(nn.Module):
         options[:, INVALID_COLUMN] = -valid
         if self.fertility is None or not bool(full.any()):
             return options
+        # A mention that may be ignored stands beside the entities that may go as one more of them.
         own = torch.from_numpy(unrolled.option_mention)[full]
-        own_features = self.features(torch.from_numpy(unrolled.self_codes)[own])
+        pairs, states = torch.from_numpy(unrolled.evict_pair), torch.from_numpy(unrolled.pair_state)
         part_e, feature = self.fertility.hidden.weight.split_with_sizes([self.span_width, features.shape[1]], 1)
-        bias = self.fertility.hidden.bias
-        own_hidden = functional.linear(x[own], part_e, bias) + functional.linear(own_features, feature)
-        options[full, IGNORE_COLUMN] = -self.fertility.finish(own_hidden)
-        pairs = torch.from_numpy(unrolled.evict_pair)
-        projected = functional.linear(e, part_e, bias)
-        hidden = projected[torch.from_numpy(unrolled.pair_state)[pairs]] + functional.linear(features[pairs], feature)
+        projected = functional.linear(torch.cat([e, x[own]]), part_e)
+        own_features = self.features(torch.from_numpy(unrolled.self_codes)[own])
+        scores = self._pair_scores(
+            self.fertility,
+            x.new_empty((1, 0)),
+            x.new_empty((len(projected), 0)),
+            self.fertility.hidden.bias[None],
+            projected,
+            torch.cat([features.index_select(0, pairs), own_features]),
+            feature,
+            torch.zeros(len(pairs) + len(own), dtype=torch.long),
+            torch.cat([states[pairs], torch.arange(len(e), len(projected))]),
+        )
+        evict, ignore = scores.split_with_sizes([len(pairs), len(own)])
+        options[full, IGNORE_COLUMN] = -ignore
         choice, column = torch.from_numpy(unrolled.evict_option), torch.from_numpy(unrolled.evict_column)
-        return options.index_put((choice, column + EVICT_COLUMN), -self.fertility.finish(hidden))
+        return options.index_put((choice, column + EVICT_COLUMN), -evict)
+
+    def _pair_scores(self, layers: FeedForward, *parts: Tensor) -> Tensor:
+        """The scores of `PairScores`, with the output layer and the dropout of `layers`; `parts` are its inputs."""
+        *floats, mention, state = parts
+        drop = layers.dropout if self.training else 0.0
+        scores: Tensor = PairScores.apply(*floats, layers.output.weight.squeeze(0), mention, state, drop)  # type: ignore[no-untyped-call]
+        return scores + layers.output.bias
 
     def features(self, codes: Tensor) -> Tensor:
         """g: the feature embeddings side by side, with dropout; shape (pairs, features × size)."""
-        parts = [embedding(codes[:, column]) for column, embedding in enumerate(self.feature_embeddings)]
-        return self._dropped(torch.cat(parts, 1) if parts else codes.new_zeros((len(codes), 0), dtype=torch.float32))
+        if not self.feature_embeddings:
+            return self.attention.weight.new_zeros((len(codes), 0))
+        tables: list[Tensor] = [*self.feature_embeddings.parameters()]
+        offsets = torch.tensor([0, *map(len, tables[:-1])]).cumsum(0)
+        return self._dropped(functional.embedding(codes + offsets, torch.cat(tables)).flatten(1))
 
     def _dropped(self, values: Tensor) -> Tensor:
-        return functional.dropout(values, self.config.dropout, self.training)
+        return dropout(values, self.config.dropout, self.training)

@@ -7,8 +7,10 @@ gives all scores and losses. No step of training loops over mentions with tensor
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -92,14 +94,14 @@ def unroll(
     members = np.array(replay.members, dtype=np.int64)
     states = _entity_arrays(mention, members, sequence, offsets)
     match = (
-        _state_matches(facts, members, sequence, offsets) if "match" in features else np.zeros((count, len(members)))
+        _state_matches(facts, members, sequence, offsets) if "match" in features else np.zeros((len(members), count))
     )
 
     codes = pair_codes(
         features,
         mention[pair_mention],
         states[pair_state],
-        match=match[pair_mention, pair_state],
+        match=match[pair_state, pair_mention],
         last_action=last_action[pair_mention],
         genre=genre,
     )
@@ -181,32 +183,31 @@ def _state_table(replay: _Replay, count: int) -> Integers:
 
 
 def _entity_arrays(mention: MentionArrays, members: Integers, sequence: Integers, offsets: Integers) -> EntityArrays:
-    rank = np.empty_like(sequence)
-    unions = {name: np.empty_like(sequence) for name in ("pronouns", "gender", "named")}
-    bits = {
-        "pronouns": (mention.pronoun > 0) << mention.pronoun,
-        "gender": mention.gender,
-        "named": mention.named,
-    }
-    for states in np.split(sequence, offsets[1:]):
-        rank[states] = np.arange(1, len(states) + 1)
-        for name, values in unions.items():
-            values[states] = np.bitwise_or.accumulate(bits[name][members[states]])
+    bits = np.stack([(mention.pronoun > 0) << mention.pronoun, mention.gender, mention.named], axis=1)
+    pronouns, gender, named = _so_far(np.bitwise_or, bits[members], sequence, offsets).T
     return EntityArrays(
-        count=rank,
+        count=_so_far(np.add, np.ones_like(members), sequence, offsets),
         last_index=mention.index[members],
         last_sentence=mention.sentence[members],
         last_quoted=mention.quoted[members],
-        **unions,
+        pronouns=pronouns,
+        gender=gender,
+        named=named,
     )
 
 
 def _state_matches(
     facts: Sequence[MentionFacts], members: Integers, sequence: Integers, offsets: Integers
 ) -> npt.NDArray[np.int8]:
-    """Shape (mentions, states): the best string match of a mention with the mentions behind a state."""
-    levels = match_levels(facts)
-    best = np.zeros((len(facts), len(members)), dtype=np.int8)
-    for states in np.split(sequence, offsets[1:]):
-        best[:, states] = np.maximum.accumulate(levels[:, members[states]], axis=1)
-    return best
+    """Shape (states, mentions): the best string match of a mention with the mentions behind a state."""
+    return _so_far(np.maximum, match_levels(facts)[members], sequence, offsets)
+
+
+def _so_far(combine: np.ufunc, values: npt.NDArray[Any], sequence: Integers, offsets: Integers) -> npt.NDArray[Any]:
+    """What each state's mention has, combined with what the earlier mentions of its entity have: (states, ...)."""
+    ordered = values[sequence]
+    for start, end in itertools.pairwise([*offsets.tolist(), len(ordered)]):
+        if end - start > 1:
+            combine.accumulate(ordered[start:end], axis=0, out=ordered[start:end])
+    values[sequence] = ordered
+    return values
