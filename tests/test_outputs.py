@@ -201,7 +201,7 @@ def test_what_needs_the_text_says_so(format: str) -> None:
 
 
 def test_formats_are_chosen_by_name_group_or_file() -> None:
-    assert chosen_formats("json, booknlp,json", "-") == ["json", "tokens", "entities"]
+    assert chosen_formats("json, booknlp,json", "-") == ["json", "tokens", "entities", "quotes", "book"]
     assert [chosen_formats(None, name) for name in ("a.resolved.txt", "a.txt", "a.tsv", "-")] == [
         ["resolved"],
         ["text"],

@@ -33,8 +33,8 @@ ENTITY_COLUMNS = ("COREF", "start_token", "end_token", "prop", "cat", "text")
 
 def write_tokens(results: Iterable[Result], stream: IO[str]) -> None:
     """Writes a row for each word. A paragraph ends where a line is left empty."""
-    document = _only_document(results)
-    _write_row(stream, TOKEN_COLUMNS)
+    document = document_of(only_result(results))
+    write_row(stream, TOKEN_COLUMNS)
     paragraph = token = position = 0
     for number, (first, end) in enumerate(document.sentences):
         for within in range(end - first):
@@ -44,38 +44,37 @@ def write_tokens(results: Iterable[Result], stream: IO[str]) -> None:
             paragraph += token > 0 and max(between.count("\n"), between.count("\r")) > 1
             position = stop
             word = document.words[token]
-            _write_row(stream, (paragraph, number, within, token, word, "_", start, stop, "_", "_", "_", "_", "_"))
+            write_row(stream, (paragraph, number, within, token, word, "_", start, stop, "_", "_", "_", "_", "_"))
             token += 1
 
 
 def write_entities(results: Iterable[Result], stream: IO[str]) -> None:
     """Writes a row for each mention: its entity, first and last token, kind, type and words."""
-    result = _only(results)
-    _write_row(stream, ENTITY_COLUMNS)
-    words = _document(result).words
+    result = only_result(results)
+    write_row(stream, ENTITY_COLUMNS)
+    words = document_of(result).words
     for mention, cluster in result.mentions:
         start, end = mention.words
         text = " ".join(words[start:end])
-        _write_row(stream, (cluster.id, start, end - 1, mention.kind, mention.type or cluster.type or "_", text))
+        write_row(stream, (cluster.id, start, end - 1, mention.kind, mention.type or cluster.type or "_", text))
 
 
-def _write_row(stream: IO[str], cells: Iterable[object]) -> None:
+def write_row(stream: IO[str], cells: Iterable[object]) -> None:
+    """Writes a line with a tab between cells."""
     # Words hold no white space, so nothing has to be quoted; BookNLP quotes nothing either.
     stream.write("\t".join(map(str, cells)) + "\n")
 
 
-def _only(results: Iterable[Result]) -> Result:
+def only_result(results: Iterable[Result]) -> Result:
+    """The one result that a file for a single text can hold."""
     first, *others = results
     if others:
         raise UsageError("BookNLP has a file for each text, and several came: write to a folder (OUT/)")
     return first
 
 
-def _document(result: Result) -> Document:
+def document_of(result: Result) -> Document:
+    """The document of a result that has one."""
     if result.document is None:
         raise UsageError("BookNLP's files need the text, but this result was read piece by piece and has none")
     return result.document
-
-
-def _only_document(results: Iterable[Result]) -> Document:
-    return _document(_only(results))

@@ -12,6 +12,7 @@ from typing import IO
 
 from longcoref.errors import UsageError, unknown_name
 from longcoref.formats import FORMATS, write_stream
+from longcoref.render.book import write_book, write_copresence, write_graph, write_quotes
 from longcoref.render.booknlp import write_entities, write_tokens
 from longcoref.render.cast import write_cast, write_csv
 from longcoref.render.json import write_json
@@ -30,8 +31,12 @@ WRITERS: dict[str, Callable[[Iterable[Result], IO[str]], None]] = {
     "resolved-pronouns": write_resolved_pronouns,
     "tokens": write_tokens,
     "entities": write_entities,
+    "quotes": write_quotes,
+    "book": write_book,
+    "copresence": write_copresence,
+    "graph": write_graph,
 }
-GROUPS = {"booknlp": ("tokens", "entities")}
+GROUPS = {"booknlp": ("tokens", "entities", "quotes", "book")}
 SUFFIXES = {
     "json": ".json",
     "jsonl": ".jsonl",
@@ -43,6 +48,10 @@ SUFFIXES = {
     "resolved-pronouns": ".pronouns.txt",
     "tokens": ".tokens",
     "entities": ".entities",
+    "quotes": ".quotes",
+    "book": ".book",
+    "copresence": ".copresence.tsv",
+    "graph": ".graphml",
     "html": ".html",
 }
 

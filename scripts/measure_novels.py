@@ -1,0 +1,196 @@
+"""Scores whole novels: what recall, names and speech each add, and all of them together.
+
+    python scripts/measure_novels.py PDNC --scorer novel_score.py --cache FOLDER > table.md
+
+PDNC holds the folders of the Project Dialogism Novel Corpus (novel_text.txt, quotation_info.csv); the scorer is a file
+with its `gold_mentions` and `score`. A novel is encoded once and its proposals are kept in the cache, in half
+precision; each row of the table is then a memory of its own over the same proposals. The corpus is for measuring only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from longcoref.document import Document
+from longcoref.memory import memory_policy
+from longcoref.memory.facts import MentionFacts, document_facts
+from longcoref.runtime.clusterer import Clusterer
+from longcoref.runtime.model import open_model
+from longcoref.runtime.naming import NameChooser
+from longcoref.runtime.reading import Model, Reader, sentences_of
+from longcoref.runtime.second_look import Seen, look_again
+from longcoref.spans import WordSpan
+from longcoref.text import tokenize
+
+_AT_ONCE = 2000  # mentions that the memory is given at a time
+GROUPS = {
+    "in no part of LitBank": ("TheSignOfTheFour",),
+    "opening in dev": ("Emma", "DaisyMiller"),
+    "opening in train": ("TheInvisibleMan", "TheAwakening", "AnneOfGreenGables"),
+}
+COLUMNS = {"muc": "MUC", "b3_p": "B³ P", "b3_r": "B³ R", "ceafe": "CEAF-e", "conll": "CoNLL"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of the table."""
+
+    name: str
+    recall: bool = False
+    guard: bool = False
+    names: bool = False
+    speech: bool = False
+
+
+SETTINGS = (
+    Setting("the memory alone"),
+    Setting("recall", recall=True),
+    Setting("names", names=True),
+    Setting("names, and contradictions forbidden in memory", guard=True, names=True),
+    Setting("speech", speech=True),
+    Setting("names and speech", names=True, speech=True),
+    Setting("all: recall, names, speech", recall=True, names=True, speech=True),
+)
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The proposed mentions of a novel."""
+
+    document: Document
+    spans: np.ndarray
+    x: np.ndarray
+    scores: np.ndarray
+    facts: list[MentionFacts]
+
+
+def proposals_of(folder: Path, model: Model, cache: Path) -> Proposals:
+    """Reads a novel, or takes what an earlier run has read."""
+    text = (folder / "novel_text.txt").open(encoding="utf-8", newline="").read()
+    document = tokenize(text, id=folder.name)
+    path = cache / f"{folder.name}-{model.fingerprint[:12]}.npz"
+    if not path.is_file():
+        blocks = list(Reader(model, memory_policy("learned", 1)).read(sentences_of(document), last=True))
+        cache.mkdir(parents=True, exist_ok=True)
+        np.savez(
+            path,
+            spans=np.concatenate([block.spans for block in blocks]),
+            x=np.concatenate([block.x for block in blocks]).astype(np.float16),
+            scores=np.array([decision.mention_score for block in blocks for decision in block.decisions], np.float32),
+        )
+    with np.load(path) as kept:
+        spans, x, scores = kept["spans"], kept["x"], kept["scores"]
+    facts = document_facts(document.words, document.sentences, [tuple(span) for span in spans.tolist()])
+    return Proposals(document, spans, x, scores, facts)
+
+
+def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool, guard: bool) -> list[Seen]:
+    """The mentions that a memory puts into clusters."""
+    clusterer = Clusterer(model.heads, memory_policy("learned", cells, recall=recall), names=guard)
+    config = model.config.model
+    seen: list[Seen] = []
+    for start in range(0, len(proposals.spans), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        x, facts = proposals.x[part].astype(np.float32), proposals.facts[part]
+        kinds, types = (model.heads.labels(name, x).argmax(1) for name in ("kind", "type"))
+        for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
+            if decision.entity is not None:
+                kind = "PRON" if facts[row].pronoun else config.kinds[kinds[row]]
+                span = WordSpan(*proposals.spans[start + row].tolist())
+                seen.append(Seen(span, decision.entity, kind, config.types[types[row]], facts[row]))
+    return seen
+
+
+def scored(
+    scorer: ModuleType, folder: Path, document: Document, seen: list[Seen], setting: Setting
+) -> tuple[dict[str, float], list[tuple[str, int]]]:
+    """The scores of a novel and its five largest clusters by name."""
+    entities = [mention.entity for mention in seen]
+    if setting.names or setting.speech:
+        entities = look_again(document, seen, names=setting.names, speech=setting.speech).entities
+    clusters: dict[int, list[tuple[int, int]]] = {}
+    names: dict[int, NameChooser] = {}
+    for mention, entity in zip(seen, entities, strict=True):
+        start, end = document.characters(mention.span)
+        clusters.setdefault(entity, []).append((start, end))
+        names.setdefault(entity, NameChooser()).add(document.text_of(mention.span), mention.kind)
+    largest = sorted(clusters, key=lambda entity: -len(clusters[entity]))[:5]
+    scores: dict[str, float] = scorer.score(scorer.gold_mentions(folder)[1], list(clusters.values()))
+    return scores, [(names[entity].best(), len(clusters[entity])) for entity in largest]
+
+
+def rows_of(
+    scorer: ModuleType, folder: Path, model: Model, cache: Path, cells: int
+) -> Iterator[tuple[Setting, dict[str, float], list[tuple[str, int]]]]:
+    """Every setting on one novel."""
+    proposals = proposals_of(folder, model, cache)
+    memories: dict[tuple[bool, bool], list[Seen]] = {}
+    for setting in SETTINGS:
+        key = setting.recall, setting.guard
+        if key not in memories:
+            memories[key] = clustered(proposals, model, cells, recall=setting.recall, guard=setting.guard)
+        yield setting, *scored(scorer, folder, proposals.document, memories[key], setting)
+        print(folder.name, setting.name, file=sys.stderr)
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _line(name: str, scores: list[dict[str, float]]) -> str:
+    means = (np.mean([score[column] for score in scores]) for column in COLUMNS)
+    return f"| {name} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |"
+
+
+def main() -> None:
+    """Prints the tables as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--scorer", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, required=True, help="folder for the proposals of each novel")
+    parser.add_argument("--model", help="model directory; the shipped one if not given")
+    parser.add_argument("--cells", type=int, default=20)
+    options = parser.parse_args()
+    scorer, model = _load(options.scorer), open_model(options.model, threads=1)
+    table: dict[str, dict[str, dict[str, float]]] = {setting.name: {} for setting in SETTINGS}
+    casts: dict[str, dict[str, Any]] = {}
+    novels = [name for group in GROUPS.values() for name in group]
+    for novel in novels:
+        for setting, scores, largest in rows_of(scorer, options.corpus / novel, model, options.cache, options.cells):
+            table[setting.name][novel] = scores
+            casts.setdefault(novel, {})[setting.name] = largest
+    head = f"| {' | '.join(['', *COLUMNS.values()])} |\n|---{'|---:' * len(COLUMNS)}|"
+    print(f"Mean of the six novels, {options.cells} cells:\n\n{head}")
+    for setting in SETTINGS:
+        print(_line(setting.name, list(table[setting.name].values())))
+    for group, members in GROUPS.items():
+        print(f"\n{', '.join(members)} ({group}):\n\n{head}")
+        for setting in SETTINGS:
+            print(_line(setting.name, [table[setting.name][novel] for novel in members]))
+    first, last = SETTINGS[0].name, SETTINGS[-1].name
+    print(f"\n{head.replace('| |', '| novel |', 1)}")
+    for novel in novels:
+        for name in (first, last):
+            print(_line(f"{novel}, {name}", [table[name][novel]]))
+    print("\nThe five largest clusters by name, with their mentions:\n")
+    for novel in novels:
+        for name in (first, last):
+            print(f"- {novel}, {name}: " + ", ".join(f"{who} {count}" for who, count in casts[novel][name]))
+
+
+if __name__ == "__main__":
+    main()

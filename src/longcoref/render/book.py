@@ -1,0 +1,166 @@
+"""What scholars ask of a book: its characters, who speaks, and who is with whom.
+
+`quotes` and `book` are BookNLP's files of these names, with what longcoref computes; `copresence` is a table and
+`graph` the same as GraphML. A character is a cluster of persons with two mentions or more. Referential gender is what
+pronouns say, as counts: no claim about anybody's identity.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import IO, Any
+from xml.sax.saxutils import escape, quoteattr
+
+from longcoref.memory.facts import mention_facts
+from longcoref.memory.names import FEMININE, MASCULINE
+from longcoref.render.booknlp import document_of, only_result, write_row
+from longcoref.result import Result, ResultCluster, ResultQuote
+from longcoref.text.chapters import find_chapters
+from longcoref.text.quotations import paragraph_starts
+
+QUOTE_COLUMNS = ("quote_start", "quote_end", "mention_start", "mention_end", "mention_phrase", "char_id", "quote")
+_PRONOUNS = {MASCULINE: "he/him/his", FEMININE: "she/her", 8: "they/them/their"}
+_KINDS = {"PROP": "proper", "NOM": "common", "PRON": "pronoun"}
+_LEAST = 2  # mentions of a character
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """A person of a book: wordings by kind, pronouns by what they say, first and last sentence, quotations spoken."""
+
+    cluster: ResultCluster
+    wordings: dict[str, Counter[str]]
+    pronouns: Counter[str]
+    first: int
+    last: int
+    quotes: int
+
+
+def characters(result: Result) -> list[Character]:
+    """The characters by number of mentions."""
+    spoken = Counter(quote.speaker for quote in result.quotes if not quote.continues)
+    found = []
+    for cluster in sorted(result, key=lambda cluster: -len(cluster)):
+        if cluster.type not in ("PER", None) or len(cluster) < _LEAST:
+            continue
+        wordings: dict[str, Counter[str]] = {kind: Counter() for kind in _KINDS}
+        pronouns: Counter[str] = Counter()
+        for mention in cluster:
+            wordings[mention.kind][" ".join(mention.text.split())] += 1
+            facts = mention_facts(mention.text.split(), sentence=0, quoted=False)
+            if facts.pronoun and facts.gender in _PRONOUNS:
+                pronouns[_PRONOUNS[facts.gender]] += 1
+        places = [mention.sentence for mention in cluster]
+        found.append(Character(cluster, wordings, pronouns, min(places), max(places), spoken[cluster.id]))
+    return found
+
+
+def write_quotes(results: Iterable[Result], stream: IO[str]) -> None:
+    """Writes BookNLP's `.quotes`: a row for each quotation, with the nearest mention of its speaker outside of it."""
+    result = only_result(results)
+    words = document_of(result).words
+    clusters = {cluster.id: cluster for cluster in result}
+    write_row(stream, QUOTE_COLUMNS)
+    for quote in result.quotes:
+        start, end = quote.words
+        speaker = None if quote.speaker is None else clusters.get(quote.speaker)
+        near = None if speaker is None else _nearest(speaker, quote)
+        named: tuple[object, ...] = ("_", "_", "_") if near is None else (near[0], near[1] - 1, _text(words, near))
+        number = "_" if quote.speaker is None else quote.speaker
+        write_row(stream, (start, end - 1, *named, number, _text(words, (start, end))))
+
+
+def _nearest(cluster: ResultCluster, quote: ResultQuote) -> tuple[int, int] | None:
+    start, end = quote.words
+    outside = [m.words for m in cluster if m.words.end <= start or m.words.start >= end]
+    return min(outside, key=lambda span: max(start - span.end, span.start - end), default=None)
+
+
+def _text(words: tuple[str, ...], span: tuple[int, int]) -> str:
+    return " ".join(words[span[0] : span[1]])
+
+
+def write_book(results: Iterable[Result], stream: IO[str]) -> None:
+    """Writes BookNLP's `.book`: a JSON object with the characters. What needs a parser (agent, patient) is empty."""
+    result = only_result(results)
+    json.dump({"characters": [_book_entry(one) for one in characters(result)]}, stream, ensure_ascii=False)
+    stream.write("\n")
+
+
+def _book_entry(one: Character) -> dict[str, Any]:
+    total = sum(one.pronouns.values())
+    gender = None
+    if total:
+        best, most = one.pronouns.most_common(1)[0]
+        shares = {pronoun: round(count / total, 3) for pronoun, count in one.pronouns.items()}
+        gender = {"inference": shares, "argmax": best, "max": round(most / total, 3), "total": total}
+    mentions = {
+        _KINDS[kind]: [{"c": count, "n": text} for text, count in counts.most_common()]
+        for kind, counts in one.wordings.items()
+    }
+    return {
+        "id": one.cluster.id,
+        "name": one.cluster.name,
+        "count": len(one.cluster),
+        "g": gender,
+        "mentions": mentions,
+        "first_sentence": one.first,
+        "last_sentence": one.last,
+        "quotes": one.quotes,
+        **{key: [] for key in ("agent", "patient", "mod", "poss")},
+    }
+
+
+def copresence(result: Result) -> dict[tuple[int, str, int, int], int]:
+    """In how many paragraphs of each chapter two characters are mentioned: by number and title of it, and their ids."""
+    document = document_of(result)
+    chapter_of: list[int] = []
+    chapters = find_chapters(document)
+    for number, chapter in enumerate(chapters):
+        chapter_of += [number] * (chapter.span.end - chapter.span.start)
+    present: dict[tuple[int, int], set[int]] = {}
+    paragraph, paragraph_of = 0, []
+    for start in paragraph_starts(document):
+        paragraph += start
+        paragraph_of.append(paragraph)
+    for one in characters(result):
+        for mention in one.cluster:
+            place = chapter_of[mention.words.start], paragraph_of[mention.words.start]
+            present.setdefault(place, set()).add(one.cluster.id)
+    counts: Counter[tuple[int, str, int, int]] = Counter()
+    for (number, _), ids in sorted(present.items()):
+        for first, second in combinations(sorted(ids), 2):
+            counts[number, chapters[number].title, first, second] += 1
+    return dict(counts)
+
+
+def write_copresence(results: Iterable[Result], stream: IO[str]) -> None:
+    """Writes a row for each chapter and pair of characters: in how many paragraphs both are mentioned."""
+    result = only_result(results)
+    names = {cluster.id: cluster.name for cluster in result}
+    write_row(stream, ("chapter", "title", "first", "second", "paragraphs"))
+    for (number, title, first, second), count in copresence(result).items():
+        write_row(stream, (number, title.replace("\t", " "), names[first], names[second], count))
+
+
+def write_graph(results: Iterable[Result], stream: IO[str]) -> None:
+    """Writes GraphML: a node for each character, an edge for each pair that share a paragraph, with how many."""
+    result = only_result(results)
+    weights: Counter[tuple[int, int]] = Counter()
+    for (_, _, first, second), count in copresence(result).items():
+        weights[first, second] += count
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+    for key, domain, type in (("name", "node", "string"), ("mentions", "node", "int"), ("weight", "edge", "int")):
+        stream.write(f'  <key id="{key}" for="{domain}" attr.name="{key}" attr.type="{type}"/>\n')
+    stream.write(f'  <graph id={quoteattr(result.id or "book")} edgedefault="undirected">\n')
+    for one in characters(result):
+        name, count = escape(one.cluster.name), len(one.cluster)
+        stream.write(f'    <node id="n{one.cluster.id}"><data key="name">{name}</data>')
+        stream.write(f'<data key="mentions">{count}</data></node>\n')
+    for (first, second), weight in weights.items():
+        stream.write(f'    <edge source="n{first}" target="n{second}"><data key="weight">{weight}</data></edge>\n')
+    stream.write("  </graph>\n</graphml>\n")

@@ -1,0 +1,50 @@
+"""The chapters of a book, by their headings: a paragraph of its own that says "Chapter", or is a number and no more."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from longcoref.document import Document
+from longcoref.spans import WordSpan
+from longcoref.text.quotations import paragraph_starts
+
+_LONGEST = 12  # words of a heading
+_SHORTEST = 30  # words of a chapter: what is shorter is a table of contents, or the heading of a volume
+_NUMBER = r"(?:[IVXLC]+|\d{1,3})"
+_HEADING = re.compile(
+    rf"(?:(?:chapter|book|part|volume|letter|stave|canto|act|scene)\s+(?:the\s+)?(?:{_NUMBER}|[a-z-]+)\b"
+    rf"|(?:prologue|epilogue|preface|introduction|conclusion)\W*$|{_NUMBER}\W*$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter: its heading, "" for what stands before the first one, and its words, heading included."""
+
+    title: str
+    span: WordSpan
+
+
+def find_chapters(document: Document) -> list[Chapter]:
+    """The chapters in order; they cover all words. A text without headings is one chapter."""
+    count = len(document.words)
+    starts = [index for index, start in enumerate(paragraph_starts(document)) if start]
+    found = [(0, "")]
+    for start, end in pairwise([*starts, count]):
+        if end - start <= _LONGEST:
+            title = " ".join(document.text_of(WordSpan(start, end)).split())
+            if _HEADING.match(title) and not title.islower():
+                found.append((start, title))
+    chapters: list[Chapter] = []
+    begin = 0
+    for (start, title), (end, _) in pairwise([*found, (count, "")]):
+        if end - start >= _SHORTEST:
+            chapters.append(Chapter(title, WordSpan(begin, end)))
+            begin = end
+    if begin < count:
+        last = chapters.pop() if chapters else Chapter("", WordSpan(0, count))
+        chapters.append(Chapter(last.title, WordSpan(last.span.start, count)))
+    return chapters
