@@ -160,7 +160,7 @@ def recipe(name: str, settings: Sequence[str] = (), *, data: Path | None = None,
 def teacher_of(config: Config) -> Config:
     """How an encoder is taught with a recipe: fine-tuned, every mention that matches nothing tracked (U-MEM*)."""
     model = memory_model("umem-star")
-    train = replace(config.train, finetune=True, **model.training)
+    train = replace(config.train, finetune=True, **{**model.training, "keep_invalid": config.train.keep_invalid})
     return replace(config, train=train, model=replace(config.model, fertility=False))
 
 

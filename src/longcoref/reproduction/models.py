@@ -33,13 +33,13 @@ class MemoryModel:
 
     @property
     def training(self) -> dict[str, Any]:
-        """The keys of [train] that make a model this one. U-MEM* is trained on all it will track."""
+        """The keys of [train] that make a model this one. U-MEM* sees more of what it will track: half of it."""
         return {
             "policy": self.policy,
             "cells": self.trained or (self.cells or 0,),
             "dev_policy": self.policy,
             "dev_cells": self.cells or 0,
-            **({"keep_invalid": 1.0} if self.policy == "track-all" else {}),
+            **({"keep_invalid": 0.5} if self.policy == "track-all" else {}),
         }
 
     @property

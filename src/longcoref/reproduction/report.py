@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -83,7 +84,8 @@ def _hyperparameters(figures: Figures) -> Iterator[Block]:
     config = figures.folder / "config.toml"
     if config.exists():
         yield Text("The recipe as it was used, and what makes each model of it.")
-        yield Code(config.read_text(encoding="utf-8"))
+        # Where things lie on one machine is of no use on another.
+        yield Code(re.sub(r'"/[^"]*/([^"/]+)"', r'"…/\1"', config.read_text(encoding="utf-8")))
         yield Code("\n".join(f"{model.label}: {' '.join(model.settings)}" for model in figures.models()) or "–")
 
 
