@@ -16,6 +16,7 @@ pytest.importorskip("torch")
 import longcoref
 from longcoref.cli import main
 from longcoref.formats import read_corpus
+from longcoref.runtime.footprint import Budget, bytes_per_cell
 from longcoref.text import tokenize
 from test_architecture import HEAVY, loaded_by
 
@@ -151,7 +152,10 @@ def test_words_of_other_formats_are_kept(resolve, tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["nowhere.txt"], 1, "cannot read this file"),
+        (["*.text"], 1, "no file fits this pattern"),
         (["story.txt", "--to", "jsn"], 2, "did you mean 'json'"),
+        (["story.txt", "--to", "json,tsv"], 2, "2 formats are a file each"),
+        (["story.txt", "--memory-limit", "much"], 2, "expected a size such as 500MB"),
         (["story.txt", "--types", "PRE"], 2, "did you mean 'PER'"),
         (["story.txt", "--memory", "unbounded"], 2, "has no capacity"),
         (["story.txt", "--memory", "lerned"], 2, "did you mean 'learned'"),
@@ -197,3 +201,54 @@ def test_resolving_loads_neither_torch_nor_transformers(tiny_model: Path, story:
         loaded = loaded_by(program)
         assert "onnxruntime" in loaded
         assert loaded.isdisjoint(HEAVY)
+
+
+def test_one_reading_writes_several_formats(resolve, story: Path, tmp_path: Path, expected: longcoref.Result) -> None:
+    resolve(story, "--to", "json,jsonl,html,tokens,entities,tsv", "-o", f"{tmp_path}/several/")
+    names = {path.name for path in (tmp_path / "several").iterdir()}
+    assert names == {"story.json", "story.jsonl", "story.html", "story.tokens", "story.entities", "story.tsv"}
+    for format, suffix in (("json", ".json"), ("html", ".html"), ("tsv", ".tsv"), ("jsonl", ".jsonl")):
+        alone = resolve(story, "--to", format)
+        assert alone == (tmp_path / "several" / f"story{suffix}").read_text(encoding="utf-8"), format
+
+
+def test_patterns_that_no_shell_replaced(resolve, story: Path, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "tale[1].txt").write_text("Ann saw Tom.", encoding="utf-8")
+    found = json.loads(resolve(str(tmp_path / "**" / "*.txt"), str(tmp_path / "deep" / "tale[1].txt")))
+    assert [result["id"] for result in found] == ["tale[1]", "story", "tale[1]"]
+
+
+def test_a_memory_limit_picks_the_cells(
+    tiny_model: Path, story: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("longcoref.runtime.footprint.peak_bytes", lambda: 50_000_000)
+    arguments = ["resolve", "--model", tiny_model, "--threads", 1, story]
+    heads = longcoref.load(tiny_model, threads=1).model.heads
+    fixed = Budget.of(0, heads, threads=1, characters=len(TEXT.encode())).fixed
+    limit = fixed + 7 * bytes_per_cell(heads)
+    assert run(*arguments, "--memory-limit", limit) == 0
+    assert json.loads(capsys.readouterr().out)["memory"] == {"policy": "learned", "capacity": 7}
+    assert run(*arguments, "--memory-limit", limit, "--cells", 4) == 0
+    assert json.loads(capsys.readouterr().out)["memory"]["capacity"] == 4
+    for options, message in (
+        (("--cells", 8), "with 8 cells takes about"),
+        (("--memory", "unbounded"), "grows with the text"),
+        (("-",), "standard input"),
+    ):
+        assert run(*arguments, "--memory-limit", limit, *options) == 2
+        assert message in capsys.readouterr().err
+    assert run(*arguments, "--memory-limit", "60MB") == 2
+    assert "with 1 cells" in capsys.readouterr().err
+    # The text is not held, and so the same limit has room for more.
+    assert run(*arguments, "--memory-limit", limit, "--to", "jsonl") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["memory"]["capacity"] >= 7
+
+
+def test_a_passed_limit_stops_the_reading(
+    tiny_model: Path, story: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grown = iter([50_000_000])
+    monkeypatch.setattr("longcoref.runtime.footprint.peak_bytes", lambda: next(grown, 900_000_000))
+    assert run("resolve", "--model", tiny_model, "--threads", 1, story, "--memory-limit", "500MB") == 2
+    assert "500 MB was passed: 900 MB are in use" in capsys.readouterr().err
