@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -55,11 +55,11 @@ SETTINGS = (
     Setting("the memory alone"),
     Setting("recall", recall=True),
     Setting("names", names=True),
-    Setting("names, and contradictions forbidden in memory", guard=True, names=True),
     Setting("speech", speech=True),
     Setting("names and speech", names=True, speech=True),
     Setting("all: recall, names, speech", recall=True, names=True, speech=True),
 )
+GUARDED = Setting("names, and contradictions forbidden in memory", guard=True, names=True)
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,12 @@ def scored(
 
 
 def rows_of(
-    scorer: ModuleType, folder: Path, model: Model, cache: Path, cells: int
+    scorer: ModuleType, folder: Path, model: Model, cache: Path, cells: int, settings: Sequence[Setting]
 ) -> Iterator[tuple[Setting, dict[str, float], list[tuple[str, int]]]]:
     """Every setting on one novel."""
     proposals = proposals_of(folder, model, cache)
     memories: dict[tuple[bool, bool], list[Seen]] = {}
-    for setting in SETTINGS:
+    for setting in settings:
         key = setting.recall, setting.guard
         if key not in memories:
             memories[key] = clustered(proposals, model, cells, recall=setting.recall, guard=setting.guard)
@@ -164,22 +164,25 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder for the proposals of each novel")
     parser.add_argument("--model", help="model directory; the shipped one if not given")
     parser.add_argument("--cells", type=int, default=20)
+    parser.add_argument("--guard", action="store_true", help="also with contradictions forbidden in memory")
     options = parser.parse_args()
+    settings = (GUARDED, *SETTINGS) if options.guard else SETTINGS
     scorer, model = _load(options.scorer), open_model(options.model, threads=1)
-    table: dict[str, dict[str, dict[str, float]]] = {setting.name: {} for setting in SETTINGS}
+    table: dict[str, dict[str, dict[str, float]]] = {setting.name: {} for setting in settings}
     casts: dict[str, dict[str, Any]] = {}
     novels = [name for group in GROUPS.values() for name in group]
     for novel in novels:
-        for setting, scores, largest in rows_of(scorer, options.corpus / novel, model, options.cache, options.cells):
+        rows = rows_of(scorer, options.corpus / novel, model, options.cache, options.cells, settings)
+        for setting, scores, largest in rows:
             table[setting.name][novel] = scores
             casts.setdefault(novel, {})[setting.name] = largest
     head = f"| {' | '.join(['', *COLUMNS.values()])} |\n|---{'|---:' * len(COLUMNS)}|"
     print(f"Mean of the six novels, {options.cells} cells:\n\n{head}")
-    for setting in SETTINGS:
+    for setting in settings:
         print(_line(setting.name, list(table[setting.name].values())))
     for group, members in GROUPS.items():
         print(f"\n{', '.join(members)} ({group}):\n\n{head}")
-        for setting in SETTINGS:
+        for setting in settings:
             print(_line(setting.name, [table[setting.name][novel] for novel in members]))
     first, last = SETTINGS[0].name, SETTINGS[-1].name
     print(f"\n{head.replace('| |', '| novel |', 1)}")
