@@ -26,7 +26,7 @@ from longcoref.memory.facts import MentionFacts, document_facts
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.model import open_model
 from longcoref.runtime.naming import NameChooser
-from longcoref.runtime.reading import Model, Reader, sentences_of
+from longcoref.runtime.reading import Model, Reader, mention_labels, sentences_of
 from longcoref.runtime.second_look import Seen, look_again
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
@@ -96,17 +96,15 @@ def proposals_of(folder: Path, model: Model, cache: Path) -> Proposals:
 def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool, guard: bool) -> list[Seen]:
     """The mentions that a memory puts into clusters."""
     clusterer = Clusterer(model.heads, memory_policy("learned", cells, recall=recall), names=guard)
-    config = model.config.model
     seen: list[Seen] = []
     for start in range(0, len(proposals.spans), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         x, facts = proposals.x[part].astype(np.float32), proposals.facts[part]
-        kinds, types = (model.heads.labels(name, x).argmax(1) for name in ("kind", "type"))
+        labels = mention_labels(model, x, facts)
         for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
             if decision.entity is not None:
-                kind = "PRON" if facts[row].pronoun else config.kinds[kinds[row]]
                 span = WordSpan(*proposals.spans[start + row].tolist())
-                seen.append(Seen(span, decision.entity, kind, config.types[types[row]], facts[row]))
+                seen.append(Seen(span, decision.entity, *labels[row], facts[row]))
     return seen
 
 

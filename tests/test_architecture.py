@@ -57,7 +57,7 @@ HEAVY: dict[str, set[str]] = {
     "spacy": {"spacy_component"},
     "scipy": {"metrics", "analysis"},
     "matplotlib": {"analysis"},
-    **dict.fromkeys(("fastapi", "uvicorn", "prometheus_client"), {"server"}),
+    **{name: {"server"} for name in ("fastapi", "uvicorn", "prometheus_client")},
 }
 
 

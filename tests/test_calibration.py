@@ -28,7 +28,7 @@ def decision(
 
 def read(*decisions: Decision) -> Reading:
     spans = [WordSpan(index, index + 1) for index in range(len(decisions))]
-    return Reading(spans, list(decisions), np.zeros((len(decisions), 1), np.float32))
+    return Reading(spans, list(decisions), np.zeros((len(decisions), 1), np.float32), [])
 
 
 def gold(entities: str) -> dict[WordSpan, int]:

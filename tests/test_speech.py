@@ -58,8 +58,10 @@ def test_the_weights_are_those_of_the_cues() -> None:
 
 def test_speakers_and_addressees_take_turns() -> None:
     document = tokenize(TEXT)
-    turns = look_again(document, seen(document, MENTIONS)).turns
-    assert [(turn.speaker, turn.addressee) for turn in turns] == [(0, 1), (0, 1), (1, 0), (0, 1)]
+    look = look_again(document, seen(document, MENTIONS))
+    turns, hallow, lydia = look.turns, look.entities[0], look.entities[4]
+    pairs = [(turn.speaker, turn.addressee) for turn in turns]
+    assert pairs == [(hallow, lydia), (hallow, lydia), (lydia, hallow), (hallow, lydia)]
     assert all(0 < turn.probability <= 1 for turn in turns)
 
 
@@ -67,16 +69,23 @@ def test_i_is_the_speaker_and_you_the_addressee() -> None:
     document = tokenize(TEXT)
     mentions = seen(document, MENTIONS)
     entities = look_again(document, mentions, names=False).entities
+    hallow, lydia = entities[0], entities[4]
     voices = {number: entities[number] for number, mention in enumerate(mentions) if mention.entity in (8, 9)}
-    assert voices == {1: 0, 5: 1, 7: 1, 11: 1, 12: 1}
+    assert voices == {1: hallow, 5: lydia, 7: lydia, 11: lydia, 12: lydia}
     unmoved = look_again(document, mentions, names=False, speech=False).entities
-    assert unmoved == [mention.entity for mention in mentions]
+    assert len(set(unmoved)) == len(set(zip(unmoved, (mention.entity for mention in mentions), strict=True))) == 6
+
+
+def test_entities_are_numbered_in_order_of_first_mention() -> None:
+    document = tokenize(TEXT)
+    entities = look_again(document, seen(document, MENTIONS)).entities
+    assert list(dict.fromkeys(entities)) == list(range(len(set(entities))))
 
 
 def test_entities_with_one_person_s_names_become_one() -> None:
     document = tokenize(TEXT)
     entities = look_again(document, seen(document, MENTIONS), speech=False).entities
-    assert entities[-1] == 1
+    assert entities[-1] == entities[4]
 
 
 def test_a_narrator_is_one_entity() -> None:

@@ -14,7 +14,8 @@ from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
 from longcoref.runtime.confidence import Calibration
-from longcoref.runtime.reading import Model, Reading, read_document
+from longcoref.runtime.reading import Model, Reading, mention_labels, read_document
+from longcoref.runtime.second_look import Seen, look_again
 from longcoref.spans import WordSpan
 
 
@@ -77,8 +78,13 @@ def evaluate(
     policy: MemoryPolicy,
     *,
     keep_singletons: bool = True,
+    names: bool = False,
+    speech: bool = False,
 ) -> Evaluation:
-    """Reads every document, and scores what was found against its gold clusters as they were written."""
+    """Reads every document, and scores what was found against its gold clusters as they were written.
+
+    What the memory decided is scored, and after a second look with `names` and `speech` what that makes of it.
+    """
     judged: list[Judged] = []
     records: list[DocumentRecord] = []
     responses: list[Document] = []
@@ -88,7 +94,7 @@ def evaluate(
             if document.clusters is None:
                 raise InputError("has no gold clusters to score against", document.id)
             reading = read_document(document, model, policy)
-            response = [cluster_of(spans) for spans in reading.clusters()]
+            response = [cluster_of(spans) for spans in _found(document, reading, model, names, speech)]
             pair = (spans_of(document.clusters), spans_of(response))
             records.append(_record(document, reading, response, model, keep_singletons))
             responses.append(replace(document, clusters=tuple(response)))
@@ -97,6 +103,21 @@ def evaluate(
 
     scores = score_documents(pairs(), keep_singletons=keep_singletons)
     return Evaluation(scores, records, responses, judged, model.calibration)
+
+
+def _found(document: Document, reading: Reading, model: Model, names: bool, speech: bool) -> list[Sequence[WordSpan]]:
+    if not (names or speech):
+        return reading.clusters()
+    labels = mention_labels(model, reading.x, reading.facts)
+    seen = [
+        Seen(span, decision.entity, *label, facts)
+        for span, decision, label, facts in zip(reading.spans, reading.decisions, labels, reading.facts, strict=True)
+        if decision.entity is not None
+    ]
+    clusters: dict[int, list[WordSpan]] = {}
+    for mention, entity in zip(seen, look_again(document, seen, names=names, speech=speech).entities, strict=True):
+        clusters.setdefault(entity, []).append(mention.span)
+    return list(clusters.values())
 
 
 def gold_entities(document: Document) -> dict[WordSpan, int]:

@@ -31,6 +31,12 @@ def evaluate(
     types_data: Annotated[Path | None, typer.Option(help="Clone of litbank: scores types and kinds too.")] = None,
     memory: Annotated[str | None, typer.Option(help="unbounded, track-all, learned or rule.")] = None,
     cells: Annotated[int | None, typer.Option(help="Capacity of a learned or rule memory.")] = None,
+    names: Annotated[
+        bool, typer.Option("--names/--no-names", help="Join entities with the names of one person, as resolve does.")
+    ] = True,
+    speech: Annotated[
+        bool, typer.Option("--speech/--no-speech", help="Tell apart who speaks and who is spoken to, as resolve does.")
+    ] = True,
     singletons: Annotated[
         bool | None, typer.Option("--singletons/--no-singletons", help="Score entities of one mention.")
     ] = None,
@@ -40,6 +46,8 @@ def evaluate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
     """Score a model on a corpus, under any memory, and keep what happened in each document.
+
+    What is scored is what `resolve` gives; with --no-names --no-speech, what the memory decided, as in the paper.
 
     Examples:
       longcoref evaluate --data lrec2020-coref --fold 0 --part test
@@ -55,7 +63,7 @@ def evaluate(
     console = Console(stderr=True)
     shown = track(documents, "reading", console=console, transient=True, disable=quiet or not console.is_terminal)
     keep = opened.config.data.keep_singletons if singletons is None else singletons
-    result = evaluate_documents(shown, opened, policy, keep_singletons=keep)
+    result = evaluate_documents(shown, opened, policy, keep_singletons=keep, names=names, speech=speech)
     if records is not None:
         with atomic_text(records) as stream:
             stream.writelines(json.dumps(record.as_json(), ensure_ascii=False) + "\n" for record in result.records)

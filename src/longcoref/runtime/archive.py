@@ -143,7 +143,11 @@ class Archive:
             "next": self._next,
         }
         vectors = np.array([archived.vector for _, archived in held], dtype=np.float32)
-        arrays = {"vectors": vectors.reshape(len(held), self._vectors.shape[1]), "latest": self._latest, "near": self._vectors}
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "vectors": vectors.reshape(len(held), self._vectors.shape[1]),
+            "latest": self._latest,
+            "near": self._vectors,
+        }
         return facts, {f"archive.{name}": array for name, array in arrays.items()}
 
     def restore(self, facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:

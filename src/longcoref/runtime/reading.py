@@ -277,6 +277,7 @@ class Reading:
     spans: list[WordSpan]
     decisions: list[Decision]
     x: Floats
+    facts: list[MentionFacts]
 
     def clusters(self) -> list[Sequence[WordSpan]]:
         """The entities that were found, in order of first mention."""
@@ -298,4 +299,19 @@ def read_document(document: Document, model: Model, policy: MemoryPolicy) -> Rea
         [WordSpan(*span) for block in blocks for span in block.spans.tolist()],
         [decision for block in blocks for decision in block.decisions],
         np.concatenate([np.zeros((0, model.heads.span_width), np.float32), *(block.x for block in blocks)]),
+        [facts for block in blocks for facts in block.facts],
     )
+
+
+def mention_labels(model: Model, x: Floats, facts: Sequence[MentionFacts]) -> list[tuple[str, str | None]]:
+    """Kind and type of mentions. A pronoun is known by its wording, and so is a name where kinds were not learned."""
+    config, rows = model.config.model, range(len(facts))
+    kinds = [config.kinds[number] for number in model.heads.labels("kind", x).argmax(1)] if config.kinds else []
+    types = [config.types[number] for number in model.heads.labels("type", x).argmax(1)] if config.types else []
+
+    def kind(row: int) -> str:
+        if facts[row].pronoun:
+            return "PRON"
+        return kinds[row] if kinds else "PROP" if facts[row].named else "NOM"
+
+    return [(kind(row), types[row] if types else None) for row in rows]

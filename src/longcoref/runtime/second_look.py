@@ -36,7 +36,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class SecondLook:
-    """The entity of each mention as it is now, and the quotations with their speakers, as entities."""
+    """The entity of each mention as it is now, and the quotations with their speakers, as entities.
+
+    Entities are numbered anew, in order of first mention: one that lost or gave away its first one is another by now.
+    """
 
     entities: list[int]
     turns: list[Turn]
@@ -75,7 +78,17 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
         for number, (mention, place) in enumerate(zip(mentions, places, strict=True)):
             if place is not None and (voice := _voice(document, mention, turns[place])) is not None:
                 entities[number] = voice
-    return SecondLook(entities, turns)
+    return _numbered(entities, turns)
+
+
+def _numbered(entities: Sequence[int], turns: Sequence[Turn]) -> SecondLook:
+    numbers: dict[int | None, int] = {}
+    for entity in entities:
+        numbers.setdefault(entity, len(numbers))
+    return SecondLook(
+        [numbers[entity] for entity in entities],
+        [replace(turn, speaker=numbers.get(turn.speaker), addressee=numbers.get(turn.addressee)) for turn in turns],
+    )
 
 
 def _voice(document: Document, mention: Seen, turn: Turn) -> int | None:

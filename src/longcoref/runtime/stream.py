@@ -8,10 +8,9 @@ from typing import Any
 
 from longcoref.errors import UsageError
 from longcoref.memory import MemoryPolicy
-from longcoref.memory.facts import MentionFacts
 from longcoref.runtime.clusterer import Decision
 from longcoref.runtime.confidence import confidence
-from longcoref.runtime.reading import Block, Model, Reader
+from longcoref.runtime.reading import Block, Model, Reader, mention_labels
 from longcoref.spans import WordSpan
 from longcoref.text import Sentence, SentenceStream
 
@@ -50,7 +49,7 @@ class Stepper:
     def steps(self, block: Block, text: str, begin: int = 0) -> Iterator[Step]:
         """The steps of a block; `text` is the part of the whole text that begins at `begin` and holds the block."""
         offsets = [offset for sentence in block.sentences for offset in sentence.offsets]
-        kinds, types = (self._labels(name, block) for name in ("kind", "type"))
+        labels = mention_labels(self._model, block.x, block.facts)
         for row, (first, end_word) in enumerate(block.spans.tolist()):
             start = offsets[first - block.first_word].start
             end = offsets[end_word - 1 - block.first_word].end
@@ -62,24 +61,12 @@ class Stepper:
                 words=WordSpan(first, end_word),
                 text=text[start - begin : end - begin],
                 sentence=facts.sentence,
-                kind="PRON" if facts.pronoun else kinds[row] if kinds else _kind(facts),
-                type=types[row] if types else None,
+                kind=labels[row][0],
+                type=labels[row][1],
                 score=confidence(decision, self._calibration),
                 decision=decision,
             )
             self.count += 1
-
-    def _labels(self, name: str, block: Block) -> list[str]:
-        config = self._model.config.model
-        choices = config.kinds if name == "kind" else config.types
-        if not choices:
-            return []
-        return [choices[number] for number in self._model.heads.labels(name, block.x).argmax(1)]
-
-
-def _kind(facts: MentionFacts) -> str:
-    """What the wording tells, for a model that has not learned kinds."""
-    return "PROP" if facts.named else "NOM"
 
 
 class TextStream:
