@@ -15,8 +15,7 @@ help:
 
 run: $(VENV)/run.stamp
 	@mkdir -p out
-	$(BIN)/longcoref resolve examples/story.txt -o out/story.json
-	$(BIN)/longcoref resolve examples/story.txt -o out/story.html
+	$(BIN)/longcoref resolve examples/story.txt --to json,html -o out/
 	$(BIN)/longcoref resolve examples/story.txt --to cast --min-mentions 10
 	@echo "The page to read it on: out/story.html"
 
