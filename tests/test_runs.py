@@ -110,3 +110,14 @@ def test_the_bench_times_every_part_of_a_step(folder: Path) -> None:
     found = bench_training(model, read_part(model.config.data, "dev")[:1], LearnedMemory(3), repeat=1).as_json()
     assert found["pairs"] > found["mentions"] > 0
     assert all(found[name] > 0 for name in ("clustering_to_product", "plain_loop_to_clustering", "step_to_encoder"))
+
+
+def test_a_run_under_several_capacities_is_timed_under_all_of_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench", "training", str(folder / "run"), "--documents", "1", "--repeat", "1", "--json"])
+    *rows, together = json.loads(capsys.readouterr().out)
+    assert [row["cells"] for row in rows] == [None, 2]
+    assert together["product"] == pytest.approx(sum(row["product"] for row in rows))
+    assert together["clustering_to_product"] == pytest.approx(together["clustering"] / together["product"])

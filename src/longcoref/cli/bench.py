@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,13 +34,17 @@ def bench() -> None:
 def training(
     run: Annotated[Path, typer.Argument(help="Folder of a training run; its weights are used.", show_default=False)],
     documents: Annotated[int, typer.Option(help="How many dev documents to time.")] = 4,
-    memory: Annotated[str, typer.Option(help="unbounded, learned or rule.")] = "unbounded",
+    memory: Annotated[
+        str | None, typer.Option(help="unbounded, learned or rule; all that the run learns under if not given.")
+    ] = None,
     cells: Annotated[int, typer.Option(help="Capacity of a learned or rule memory.")] = 20,
     repeat: Annotated[int, typer.Option(help="Each time is the fastest of so many.")] = 3,
     threads: Annotated[int, typer.Option(help="Threads of torch.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare a training step with the work that it cannot avoid.
+
+    A run that draws a capacity for each document has a row for each, and a last one for all of them together.
 
     Examples:
       longcoref bench training runs/litbank-small
@@ -51,8 +57,18 @@ def training(
 
     model, _ = load_run(run)
     chosen = read_part(model.config.data, "dev")[:documents]
-    found = bench_training(model, chosen, memory_policy(memory, cells), repeat=repeat, threads=threads)
-    _show([found.as_json()], as_json=as_json)
+    train = model.config.train
+    policies = [memory_policy(train.policy, number or None) for number in train.cells]
+    if memory is not None:
+        policies = [memory_policy(memory, cells)]
+    found = [bench_training(model, chosen, policy, repeat=repeat, threads=threads) for policy in policies]
+    rows = [
+        {"memory": policy.name, "cells": policy.capacity, **bench.as_json()}
+        for policy, bench in zip(policies, found, strict=True)
+    ]
+    if len(found) > 1:
+        rows.append({"memory": "all", "cells": None, **reduce(add, found).as_json()})
+    _show(rows, as_json=as_json)
 
 
 @app.command()

@@ -40,6 +40,10 @@ class TrainingBench:
     encoder: float
     step: float
 
+    def __add__(self, other: TrainingBench) -> TrainingBench:
+        """Both together: the ratios of what a run does under several memories in turn."""
+        return TrainingBench(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
     def as_json(self) -> dict[str, Any]:
         """The times and their ratios."""
         return {name: getattr(self, name) for name in self.__slots__} | {
