@@ -79,7 +79,8 @@ class Heads:
         first, last = candidates.first, candidates.last
         starts = vectors[first] @ start_part + self._mention.bias
         ends = vectors[last] @ end_part
-        heads, weights = self._pool_words(vectors @ head_part, vectors, candidates)
+        words, weights = self._pool(vectors, first, last)
+        heads = words @ head_part
         grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
         # Starts with the most candidates first: those that reach width w are then the first so many.
         order = np.argsort(-candidates.widths, kind="stable")
@@ -106,37 +107,29 @@ class Heads:
             grid[rows, column] = self._mention.finish(hidden) + self._prior[width]
         return grid
 
-    def _logits(self, vectors: Floats) -> Floats:
-        return np.asarray(vectors @ self._attention + self._attention_bias)
-
-    def _pool_words(self, projected: Floats, vectors: Floats, candidates: Candidates) -> tuple[Floats, Floats]:
-        """Attention-weighted means over the pieces of each word, and the logarithms of their total weights."""
-        if not len(candidates.first):
-            return projected[:0], projected[:0, 0]
-        logits = self._logits(vectors)
-        begin = candidates.first[0]
-        edges = candidates.first - begin
-        pieces = slice(begin, int(candidates.last[-1]) + 1)
-        lengths = candidates.last - candidates.first + 1
-        top = np.maximum.reduceat(logits[pieces], edges)
-        share = np.exp(logits[pieces] - np.repeat(top, lengths))
-        total = np.add.reduceat(share, edges)
-        weighted = projected[pieces] * (share / np.repeat(total, lengths))[:, None]
-        return np.add.reduceat(weighted, edges, axis=0), np.log(total) + top
+    def _pool(self, vectors: Floats, first: Integers, last: Integers) -> tuple[Floats, Floats]:
+        """Attention-weighted means over pieces `first` to `last`, and the logarithms of their total weights."""
+        logits = np.asarray(vectors @ self._attention + self._attention_bias)
+        # Of one piece, which most words have, the mean is its vector.
+        means, weights = vectors[first], logits[first]
+        several = np.flatnonzero(last > first)
+        if len(several):
+            lengths = (last - first + 1)[several]
+            begin = np.cumsum(lengths) - lengths
+            pieces = np.arange(lengths.sum()) + np.repeat(first[several] - begin, lengths)
+            top = np.maximum.reduceat(logits[pieces], begin)
+            share = np.exp(logits[pieces] - np.repeat(top, lengths))
+            total = np.add.reduceat(share, begin)
+            share /= np.repeat(total, lengths)
+            means[several] = np.add.reduceat(vectors[pieces] * share[:, None], begin, axis=0)
+            weights[several] = np.log(total) + top
+        return means, weights
 
     def span_vectors(self, vectors: Floats, candidates: Candidates, spans: Integers) -> Floats:
         """Vectors x of chosen spans (starts and ends in words, shape (spans, 2)): [start; end; width; head]."""
         start, end = candidates.first[spans[:, 0]], candidates.last[spans[:, 1] - 1]
-        length = end - start + 1
-        width = spans[:, 1] - spans[:, 0] if candidates.unit == "words" else length
-        heads = np.empty((len(spans), self.width), dtype=vectors.dtype)
-        if len(spans):
-            begin = np.cumsum(length) - length
-            pieces = np.arange(length.sum()) + np.repeat(start - begin, length)
-            logits = self._logits(vectors)[pieces]
-            share = np.exp(logits - np.repeat(np.maximum.reduceat(logits, begin), length))
-            share /= np.repeat(np.add.reduceat(share, begin), length)
-            heads = np.add.reduceat(vectors[pieces] * share[:, None], begin, axis=0)
+        width = spans[:, 1] - spans[:, 0] if candidates.unit == "words" else end - start + 1
+        heads, _ = self._pool(vectors, start, end)
         return np.concatenate([vectors[start], vectors[end], self._widths[width - 1], heads], axis=1)
 
     def entity_weights(self, x: Floats) -> Floats:

@@ -53,8 +53,11 @@ class Quotation:
 def paragraph_starts(document: Document) -> list[bool]:
     """Of each word, whether it is the first behind an empty line, or of the text."""
     ends = [0, *(end for _, end in document.offsets)]
-    gaps = (document.text[end:start] for end, (start, _) in zip(ends, document.offsets, strict=False))
-    starts = [max(gap.count("\n"), gap.count("\r")) > 1 for gap in gaps]
+    text = document.text
+    starts = [
+        start - end > 1 and max(text.count("\n", end, start), text.count("\r", end, start)) > 1
+        for end, (start, _) in zip(ends, document.offsets, strict=False)
+    ]
     return [True, *starts[1:]] if starts else []
 
 
