@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import pickle
+import threading
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,11 +21,14 @@ from hypothesis import strategies as st
 pytest.importorskip("torch")
 
 import longcoref
-from longcoref.errors import ModelError, UsageError
+from longcoref.errors import InputError, ModelError, UsageError
 from longcoref.formats import read_corpus
 from longcoref.memory import ActionKind, memory_policy
 from longcoref.runtime.confidence import Calibration, confidence
-from longcoref.runtime.reading import read_document
+from longcoref.runtime.heads import Floats
+from longcoref.runtime.pieces import Integers
+from longcoref.runtime.reading import WindowEncoder, read_document
+from longcoref.runtime.windows import Window
 from longcoref.text import tokenize
 from model import write_tiny_model
 
@@ -219,6 +226,62 @@ def test_pipe_keeps_the_order_and_isolates_errors(resolver: longcoref.Resolver, 
         assert isinstance(last, longcoref.Result)
         assert first == last
         assert first.clusters == whole.clusters
+
+
+class Deadly:
+    """What ends the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os._exit, (9,)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_a_text_that_kills_its_process_takes_no_other_with_it(
+    resolver: longcoref.Resolver, whole: longcoref.Result, batch_size: int
+) -> None:
+    texts = [TEXT, Deadly(), TEXT, None, TEXT, TEXT]
+    outcomes = list(resolver.pipe(texts, batch_size=batch_size, processes=2))  # type: ignore[arg-type]
+    assert [type(outcome) for outcome in outcomes] == [
+        type(whole) if text is TEXT else InputError if text else UsageError for text in texts
+    ]
+    assert "was killed" in str(outcomes[1])
+    assert all(outcome.clusters == whole.clusters for outcome in outcomes if isinstance(outcome, longcoref.Result))
+
+
+@dataclass
+class Watched:
+    """An encoder of several threads that says when it is asked for the second time, and by which threads."""
+
+    encoder: WindowEncoder
+    threads: int = 3
+    callers: list[int] = field(default_factory=list)
+    again: threading.Event = field(default_factory=threading.Event)
+
+    def encode(self, ids: Integers, windows: Sequence[Window]) -> Floats:
+        if self.callers:
+            self.again.set()
+        self.callers.append(threading.get_ident())
+        return self.encoder.encode(ids, windows)
+
+
+def test_with_several_threads_windows_are_encoded_ahead_and_the_answer_is_the_same(
+    resolver: longcoref.Resolver, tiny_model: Path
+) -> None:
+    text = TEXT * 6
+    several = longcoref.load(tiny_model, cells=3, threads=3)
+    watched = Watched(several.model.encoder)
+    ahead = longcoref.Resolver(replace(several.model, encoder=watched), several.policy)
+    steps = ahead.steps(tokenize(text))
+    taken = [next(steps)]
+    assert watched.again.wait(60)  # nobody has asked for what comes of it
+    taken += steps
+    assert len(watched.callers) > 2
+    assert threading.get_ident() not in watched.callers
+    alone = list(resolver.steps(tokenize(text)))
+    assert [(step.start, step.end, step.score, step.decision.action) for step in taken] == [
+        (step.start, step.end, step.score, step.decision.action) for step in alone
+    ]
+    assert fed(several, cut(text, [100, 5000])).clusters == resolver(text).clusters
 
 
 def test_a_result_can_be_searched_filtered_and_pickled(whole: longcoref.Result) -> None:

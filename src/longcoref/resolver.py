@@ -11,12 +11,13 @@ import multiprocessing
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from longcoref.document import Document, document_of_words
-from longcoref.errors import UsageError
+from longcoref.errors import InputError, UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
 from longcoref.result import Gathering, Result, ResultMention, quotes_of, with_clusters
 from longcoref.runtime.model import open_model
@@ -173,7 +174,8 @@ class Resolver:
     def pipe(self, texts: Iterable[str], *, batch_size: int = 8, processes: int = 1) -> Iterator[Result | Exception]:
         """The results of many texts, in their order; where one fails, its error is its result.
 
-        With several `processes`, each opens the model and takes `batch_size` texts at a time.
+        With several `processes`, each opens the model and takes `batch_size` texts at a time. A text that kills its
+        process (for want of memory) has an error as its result, too, and the others go on.
         """
         if batch_size < 1 or processes < 1:
             raise UsageError(f"batch_size and processes must be at least 1, got {batch_size} and {processes}")
@@ -181,20 +183,50 @@ class Resolver:
             yield from map(self._outcome, texts)
             return
         remaining = iter(texts)
-        waiting: deque[Future[list[Result | Exception]]] = deque()
-        with ProcessPoolExecutor(
+        waiting: deque[tuple[list[str], Future[list[Result | Exception]]]] = deque()
+        pool = self._pool(processes)
+        try:
+            while True:
+                # A little ahead, so that no process waits, but not the whole of an endless input.
+                while len(waiting) < 2 * processes and (batch := list(islice(remaining, batch_size))):
+                    waiting.append((batch, _submitted(pool, batch)))
+                if not waiting:
+                    return
+                batch, future = waiting.popleft()
+                try:
+                    outcomes = future.result()
+                except BrokenProcessPool:
+                    # A process died, and with it all that was under way. Which text it died of shows one by one.
+                    pool.shutdown()
+                    outcomes = [self._outcome_alone(text) for text in batch]
+                    pool = self._pool(processes)
+                    waiting = deque(
+                        (batch, done if done.done() and not done.exception() else _submitted(pool, batch))
+                        for batch, done in waiting
+                    )
+                yield from outcomes
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _pool(self, processes: int) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
             processes,
             mp_context=multiprocessing.get_context("spawn"),  # a forked child would share the encoder's threads
             initializer=_open_in_worker,
             initargs=(self._source, self.policy, self.names, self.speech),
-        ) as pool:
-            while True:
-                # A little ahead, so that no process waits, but not the whole of an endless input.
-                while len(waiting) < 2 * processes and (batch := list(islice(remaining, batch_size))):
-                    waiting.append(pool.submit(_outcomes_in_worker, batch))
-                if not waiting:
-                    return
-                yield from waiting.popleft().result()
+        )
+
+    def _outcome_alone(self, text: str) -> Result | Exception:
+        """The outcome of a text in a process of its own, which may die of it."""
+        with self._pool(1) as pool:
+            pool.submit(int).result()  # a process that cannot even start is not the text's fault
+            try:
+                return _submitted(pool, [text]).result()[0]
+            except BrokenProcessPool:
+                return InputError(
+                    "the process that read this text was killed, most often for want of memory: use fewer processes, "
+                    "or cut the text into parts"
+                )
 
     def _outcome(self, text: str) -> Result | Exception:
         try:
@@ -224,3 +256,13 @@ def _open_in_worker(source: str | Path | None, policy: MemoryPolicy, names: bool
 
 def _outcomes_in_worker(texts: list[str]) -> list[Result | Exception]:
     return [_worker._outcome(text) for text in texts]
+
+
+def _submitted(pool: ProcessPoolExecutor, texts: list[str]) -> Future[list[Result | Exception]]:
+    """The outcomes to come of some texts; a pool that is broken already shows when they are asked for."""
+    try:
+        return pool.submit(_outcomes_in_worker, texts)
+    except BrokenProcessPool as error:
+        future: Future[list[Result | Exception]] = Future()
+        future.set_exception(error)
+        return future
