@@ -47,16 +47,17 @@ def final(folder: Path) -> dict[str, torch.Tensor]:
     return load_file(folder / "last.safetensors")
 
 
-@pytest.mark.parametrize(("finetune", "reached"), [("true", 60), ("false", 35)])  # frozen, the encoder stays random
-def test_a_run_learns_and_leaves_what_is_needed(tiny: list[str], tmp_path: Path, finetune: str, reached: float) -> None:
-    settings = [*tiny, f"train.finetune={finetune}", "train.epochs=12", "train.patience=12"]
+# Frozen, the encoder stays random, and the heads need more time.
+@pytest.mark.parametrize(("finetune", "passes"), [("true", 12), ("false", 24)])
+def test_a_run_learns_and_leaves_what_is_needed(tiny: list[str], tmp_path: Path, finetune: str, passes: int) -> None:
+    settings = [*tiny, f"train.finetune={finetune}", f"train.epochs={passes}", f"train.patience={passes}"]
     run(load_config(CONFIGS / "tiny.toml", settings), tmp_path / "run")
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     epochs = [line for line in log if line["event"] == "epoch"]
-    assert [line["epoch"] for line in epochs] == list(range(1, 13))
-    assert max(line["conll_f1"] for line in epochs) > reached > epochs[0]["conll_f1"]
+    assert [line["epoch"] for line in epochs] == list(range(1, passes + 1))
+    assert max(line["conll_f1"] for line in epochs) > 60 > epochs[0]["conll_f1"]
     steps = [line for line in log if line["event"] == "step"]
-    assert len(steps) == 6 * 13
+    assert len(steps) == 6 * (passes + 1)
     assert {line["cells"] for line in steps if line["phase"] == "clusters"} == {0, 2}
     for name in ("config.toml", "encoder.json", "tokenizer.json", "best.safetensors"):
         assert (tmp_path / "run" / name).stat().st_size > 0

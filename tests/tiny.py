@@ -9,7 +9,7 @@ from pathlib import Path
 NAMES = {"Ann": "she", "Tom": "he", "Ruth": "she", "Carl": "he"}
 PLACES = ("mill", "barn", "inn")
 VERBS = ("saw", "met", "left", "liked")
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", ".", "the", "[MASK]", "##s", *PLACES, *VERBS]
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", ".", "the", "old", "##s", *PLACES, *VERBS, "[MASK]"]
 VOCABULARY += [word.lower() for pair in NAMES.items() for word in pair if word.lower() not in VOCABULARY]
 VOCABULARY = list(dict.fromkeys(VOCABULARY))
 

@@ -26,7 +26,7 @@ from longcoref.runtime.pieces import Integers, Tokenizer
 from longcoref.runtime.windows import Window, split
 from longcoref.text import tokenize
 from longcoref.training import checkpoints
-from longcoref.training.schedule import schedule
+from longcoref.training.schedule import schedule, without_denormals
 
 TELLING, OTHER = 0.3, 0.12
 """How often a name or pronoun is masked, and any other word."""
@@ -135,7 +135,6 @@ class Adaptation:
         if settings.threads:
             torch.set_num_threads(settings.threads)
         torch.manual_seed(settings.seed)
-        torch.set_flush_denormal(True)
         self.settings, self.folder, self._listener = settings, folder, report
         encoder = Encoder.load(encoder_name, frozen=False)
         self._mask = encoder.tokenizer.mask
@@ -164,6 +163,15 @@ class Adaptation:
         """Learns, writes the encoder, and gives the loss on held-out words before the first and after the last step."""
         if self._step == 0:
             self._report("held_out", step=0, **self.held_out())
+        with without_denormals():
+            self._learn()
+        facts = self.held_out()
+        self._report("held_out", step=self._step, **facts)
+        self.model.encoder.save(self.folder)
+        (self.folder / "last.safetensors").unlink(missing_ok=True)
+        return facts
+
+    def _learn(self) -> None:
         self.model.train()
         while self._step < self.steps:
             # A generator for each step: a resumed run sees the words that a whole one would have seen.
@@ -180,11 +188,6 @@ class Adaptation:
             self._report("step", step=self._step, steps=self.steps, loss=loss.item())
             if self._step % CHECKPOINT_STEPS == 0:
                 self._save()
-        facts = self.held_out()
-        self._report("held_out", step=self._step, **facts)
-        self.model.encoder.save(self.folder)
-        (self.folder / "last.safetensors").unlink(missing_ok=True)
-        return facts
 
     def held_out(self) -> dict[str, float]:
         """Loss per masked piece, and the share guessed right, on the stretches not learned from."""

@@ -35,7 +35,7 @@ from longcoref.training.augmentation import Renamer, drop_pieces
 from longcoref.training.cache import VectorCache
 from longcoref.training.data import Example, crop, prepare
 from longcoref.training.model import CorefModel, numpy_weights
-from longcoref.training.schedule import schedule
+from longcoref.training.schedule import schedule, without_denormals
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -69,7 +69,6 @@ class Trainer:
         if settings.threads:
             torch.set_num_threads(settings.threads)
         torch.manual_seed(settings.seed)
-        torch.set_flush_denormal(True)
         self._random = np.random.default_rng(settings.seed)
         encoder = Encoder.load(config.encoder.name, frozen=not settings.finetune, dropout=config.encoder.dropout)
         if settings.finetune and settings.learned_layers:
@@ -97,6 +96,11 @@ class Trainer:
 
     def train(self) -> dict[str, Any]:
         """Runs to the end; returns the facts of the best epoch."""
+        with without_denormals():
+            self._run()
+        return dict(self._state["best"] or {})
+
+    def _run(self) -> None:
         while self._state["phase"] < len(self.phases):
             phase = self.phases[self._state["phase"]]
             while self._state["epoch"] < phase.epochs and self._state["since_best"] < self.config.train.patience:
@@ -109,7 +113,6 @@ class Trainer:
             if self._state["phase"] < len(self.phases):
                 self._optimiser = self._new_optimiser(self.phases[self._state["phase"]])
             self._save()
-        return dict(self._state["best"] or {})
 
     def _epoch(self, phase: Phase) -> None:
         self.model.train()

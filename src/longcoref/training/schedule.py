@@ -1,6 +1,21 @@
-"""How the learning rate goes up and down over a run."""
+"""How a run goes: the learning rate up and down, and numbers too small to matter as zero."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def without_denormals() -> Iterator[None]:
+    """Takes numbers near zero for zero, which processors are slow with; afterwards they are numbers again."""
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 def schedule(done: float, warmup: float) -> float:
