@@ -155,10 +155,10 @@ def pair_codes(
         if name == "quote":
             return 2 * mention.quoted + entity.last_quoted
         if name == "agreement":
-            return _AGREEMENT[mention.gender, entity.gender]
+            return _AGREEMENT.take(16 * mention.gender + entity.gender)
         seen = (entity.pronouns >> mention.pronoun) & 1
         case = (mention.pronoun > 0) * 16 + seen * 8 + match * 2 + (mention.named & entity.named)
-        return _MATCH[case]
+        return _MATCH.take(case)
 
     codes = np.empty((*np.broadcast(mention.index, entity.count).shape, len(features)), dtype=np.int64)
     for column, name in enumerate(features):

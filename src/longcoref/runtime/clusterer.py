@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -346,18 +347,22 @@ class _Meetings:
     ) -> None:
         (size, width), count, hidden = x.shape, len(vectors), matrix.shape[1]
         self._x, self._projected, self._matrix = x, projected, matrix
-        later, earlier = np.tril_indices(size, -1)
-        pairs = np.empty((size * count + len(later), width), dtype=x.dtype)
-        np.multiply(x[:, None], vectors, out=pairs[: size * count].reshape(size, count, width))
-        np.multiply(x[later], x[earlier], out=pairs[size * count :])
+        met = size * count
+        # Behind the pairs with cells stand, for each mention but the last, its pairs with the later ones.
+        edges = [met + row * (2 * size - row - 1) // 2 for row in range(size)]
+        pairs = np.empty((edges[-1], width), dtype=x.dtype)
+        np.multiply(x[:, None], vectors, out=pairs[:met].reshape(size, count, width))
+        for row, (start, end) in enumerate(pairwise(edges)):
+            np.multiply(x[row + 1 :], x[row], out=pairs[start:end])
         products = pairs @ matrix
         # Room for the cells that these mentions may open.
         self._cells = np.empty((size, count + size, hidden), dtype=x.dtype)
-        met = self._cells[:, :count]
-        np.add(products[: size * count].reshape(size, count, hidden), link_parts, out=met)
-        met += projected[:, None]
-        self._mentions = np.empty((size, size, hidden), dtype=x.dtype)
-        self._mentions[earlier, later] = products[size * count :] + as_entity[earlier] + projected[later]
+        np.add(products[:met].reshape(size, count, hidden), link_parts, out=self._cells[:, :count])
+        self._cells[:, :count] += projected[:, None]
+        self._mentions = [products[start:end] for start, end in pairwise([*edges, edges[-1]])]
+        for row, sums in enumerate(self._mentions):
+            sums += projected[row + 1 :]
+            sums += as_entity[row]
 
     def of(self, row: int, count: int) -> Floats:
         """The sums of one mention with the first `count` cells; may be overwritten."""
@@ -370,7 +375,7 @@ class _Meetings:
 
     def change(self, cell: int, row: int, share: float) -> None:
         """Mention `row` is now that share of the entity in a cell."""
-        _mix(self._cells[row + 1 :, cell], self._mentions[row, row + 1 :], share)
+        _mix(self._cells[row + 1 :, cell], self._mentions[row], share)
 
 
 def _pronoun_gender(facts: MentionFacts) -> int:

@@ -38,14 +38,19 @@ def confidence(decision: Decision, calibration: Calibration) -> float:
     The choice among [cells, none] is a softmax of the scores. A mention that opened an entity must also be one: where
     it could have been rejected, its own probability is a factor.
     """
-    recalled = [score for _, score in decision.recalled]
-    scores = np.concatenate([decision.links, recalled, [0.0]]) / calibration.temperature
-    shares = np.exp(scores - scores.max())
+    known, compared = len(decision.links), len(decision.recalled)
+    shares = np.zeros(known + compared + 1)
+    shares[:known] = decision.links
+    if compared:
+        shares[known:-1] = [score for _, score in decision.recalled]
+    shares /= calibration.temperature
+    shares -= shares.max()
+    np.exp(shares, out=shares)
     shares /= shares.sum()
     if decision.action.kind is ActionKind.LINK:
         return _along(calibration.link, float(shares[decision.action.cell]))
     if decision.action.kind is ActionKind.RECALL:
-        return _along(calibration.link, float(shares[len(decision.links) + int(np.argmax(recalled))]))
+        return _along(calibration.link, float(shares[known:-1].max()))
     unmatched = float(shares[-1])
     if decision.offered is not None and decision.offered.invalid:
         valid = 1 / (1 + math.exp(-min(max(decision.mention_score / calibration.temperature, -50), 50)))
