@@ -49,10 +49,7 @@ def teach(*, folder: str, config: str) -> None:
     loaded, place = load_config(config), Path(folder)
     parts = (read_part(loaded.data, part) for part in ("train", "dev"))
     Trainer(loaded, place / "run", *parts, resume=True).train()
-    encoder = load_run(place / "run")[0].encoder
-    encoder.model.save_pretrained(place / "model")
-    with atomic_text(place / "model" / "tokenizer.json") as stream:
-        stream.write(encoder.tokenizer.definition)
+    load_run(place / "run")[0].encoder.save(place / "model")
 
 
 def score(*, folder: str, run: str, variant: str, fold: int | None, model: str) -> None:
