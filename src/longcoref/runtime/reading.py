@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from longcoref.candidates import Candidates, candidates_of
 from longcoref.config import Config
@@ -173,7 +175,10 @@ class Reader:
     ) -> Iterator[Block]:
         vectors = self._model.encoder.encode(batch.ids, batch.shifted) if future is None else future.result()
         for ready in self._cut(batch.windows, vectors, last=batch.last):
-            yield self._decide(*ready, given)
+            # The encoder has the other processors: threads for products this small would only be in its way.
+            with _libraries().limit(limits=1, user_api="blas"):
+                block = self._decide(*ready, given)
+            yield block
 
     def _cut(
         self, windows: Sequence[Window], vectors: Floats, *, last: bool
@@ -268,6 +273,12 @@ class Reader:
         self.quotes.open_for = facts["quote"]
         self.vectors = arrays["vectors"]
         self.clusterer.restore(facts["memory"], arrays)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries of this process that have threads of their own."""
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True, slots=True)
