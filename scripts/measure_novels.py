@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -46,7 +46,6 @@ class Setting:
 
     name: str
     recall: bool = False
-    guard: bool = False
     names: bool = False
     speech: bool = False
 
@@ -59,7 +58,6 @@ SETTINGS = (
     Setting("names and speech", names=True, speech=True),
     Setting("all: recall, names, speech", recall=True, names=True, speech=True),
 )
-GUARDED = Setting("names, and contradictions forbidden in memory", guard=True, names=True)
 
 
 @dataclass(frozen=True)
@@ -93,9 +91,9 @@ def proposals_of(folder: Path, model: Model, cache: Path) -> Proposals:
     return Proposals(document, spans, x, scores, facts)
 
 
-def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool, guard: bool) -> list[Seen]:
+def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -> list[Seen]:
     """The mentions that a memory puts into clusters."""
-    clusterer = Clusterer(model.heads, memory_policy("learned", cells, recall=recall), names=guard)
+    clusterer = Clusterer(model.heads, memory_policy("learned", cells, recall=recall))
     seen: list[Seen] = []
     for start in range(0, len(proposals.spans), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
@@ -127,16 +125,15 @@ def scored(
 
 
 def rows_of(
-    scorer: ModuleType, folder: Path, model: Model, cache: Path, cells: int, settings: Sequence[Setting]
+    scorer: ModuleType, folder: Path, model: Model, cache: Path, cells: int
 ) -> Iterator[tuple[Setting, dict[str, float], list[tuple[str, int]]]]:
     """Every setting on one novel."""
     proposals = proposals_of(folder, model, cache)
-    memories: dict[tuple[bool, bool], list[Seen]] = {}
-    for setting in settings:
-        key = setting.recall, setting.guard
-        if key not in memories:
-            memories[key] = clustered(proposals, model, cells, recall=setting.recall, guard=setting.guard)
-        yield setting, *scored(scorer, folder, proposals.document, memories[key], setting)
+    memories: dict[bool, list[Seen]] = {}
+    for setting in SETTINGS:
+        if setting.recall not in memories:
+            memories[setting.recall] = clustered(proposals, model, cells, recall=setting.recall)
+        yield setting, *scored(scorer, folder, proposals.document, memories[setting.recall], setting)
         print(folder.name, setting.name, file=sys.stderr)
 
 
@@ -162,25 +159,23 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder for the proposals of each novel")
     parser.add_argument("--model", help="model directory; the shipped one if not given")
     parser.add_argument("--cells", type=int, default=20)
-    parser.add_argument("--guard", action="store_true", help="also with contradictions forbidden in memory")
     options = parser.parse_args()
-    settings = (GUARDED, *SETTINGS) if options.guard else SETTINGS
     scorer, model = _load(options.scorer), open_model(options.model, threads=1)
-    table: dict[str, dict[str, dict[str, float]]] = {setting.name: {} for setting in settings}
+    table: dict[str, dict[str, dict[str, float]]] = {setting.name: {} for setting in SETTINGS}
     casts: dict[str, dict[str, Any]] = {}
     novels = [name for group in GROUPS.values() for name in group]
     for novel in novels:
-        rows = rows_of(scorer, options.corpus / novel, model, options.cache, options.cells, settings)
+        rows = rows_of(scorer, options.corpus / novel, model, options.cache, options.cells)
         for setting, scores, largest in rows:
             table[setting.name][novel] = scores
             casts.setdefault(novel, {})[setting.name] = largest
     head = f"| {' | '.join(['', *COLUMNS.values()])} |\n|---{'|---:' * len(COLUMNS)}|"
     print(f"Mean of the six novels, {options.cells} cells:\n\n{head}")
-    for setting in settings:
+    for setting in SETTINGS:
         print(_line(setting.name, list(table[setting.name].values())))
     for group, members in GROUPS.items():
         print(f"\n{', '.join(members)} ({group}):\n\n{head}")
-        for setting in settings:
+        for setting in SETTINGS:
             print(_line(setting.name, [table[setting.name][novel] for novel in members]))
     first, last = SETTINGS[0].name, SETTINGS[-1].name
     print(f"\n{head.replace('| |', '| novel |', 1)}")

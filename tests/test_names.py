@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longcoref.memory.names import FEMININE, MASCULINE, Name, NameGuard, contradict, parse_name, persons_of
+from longcoref.memory.names import FEMININE, MASCULINE, Name, contradict, parse_name, persons_of
 
 
 def name(text: str) -> Name:
@@ -112,16 +112,3 @@ def test_a_name_that_fits_two_alike_is_nobody_s() -> None:
 def test_every_owner_is_a_person_who_has_the_name(names: dict[Name, int]) -> None:
     persons, owner = persons_of(names, {})
     assert all(persons[number].names[name] == names[name] for name, number in owner.items())
-
-
-def test_the_guard_forbids_contradictions_and_forgets_with_the_cell() -> None:
-    guard = NameGuard()
-    guard.add(0, name("Mr. Hallow"), 0)
-    for _ in range(3):
-        guard.add(1, None, FEMININE)
-    assert guard.forbidden(name("Mrs. Hallow"), 0) == [0]
-    assert guard.forbidden(name("John Hallow"), 0) == []
-    assert guard.forbidden(None, FEMININE) == [0]
-    assert guard.forbidden(None, MASCULINE) == [1]
-    guard.forget(0)
-    assert guard.forbidden(name("Mrs. Hallow"), 0) == []

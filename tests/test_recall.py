@@ -14,7 +14,6 @@ import longcoref
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
 from longcoref.memory.facts import mention_facts
 from longcoref.memory.features import SAME_HEAD, SAME_STRING
-from longcoref.memory.names import Name, Person
 from longcoref.runtime.archive import Archive, Archived
 from longcoref.text import tokenize
 
@@ -26,8 +25,7 @@ TEXT = (
 
 def archived(word: str, seed: int) -> Archived:
     vector = np.random.default_rng(seed).normal(size=6).astype(np.float32)
-    person = Person(Counter({Name("", (word,)): 2}), Counter({1: 3}))
-    return Archived(vector, 2.0, [1, 2, 3, 0, 0, 1, 1], [(SAME_HEAD, word), (SAME_STRING, word)], person)
+    return Archived(vector, 2.0, [1, 2, 3, 0, 0, 1, 1], [(SAME_HEAD, word), (SAME_STRING, word)])
 
 
 def same(first: Archived, second: Archived) -> bool:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 # Bits of a gender; `facts` has those of other cues.
 MASCULINE, FEMININE = 1, 2
@@ -80,7 +79,6 @@ _NICKNAMES = (
     "stephen steve",
     "laurence larry",
 )
-_MOST_NAMES = 16  # kept per entity in memory
 _FULL = {name: line.split()[0] for line in _NICKNAMES for name in line.split()}
 
 
@@ -176,16 +174,6 @@ class Person:
     names: Counter[Name] = field(default_factory=Counter)
     genders: Counter[int] = field(default_factory=Counter)
 
-    def as_json(self) -> list[Any]:
-        """The person as JSON values."""
-        return [[[name.title, name.parts, count] for name, count in self.names.items()], list(self.genders.items())]
-
-    @classmethod
-    def of(cls, values: Sequence[Any]) -> Person:
-        """The way back from `as_json`."""
-        names = {Name(title, tuple(parts)): count for title, parts, count in values[0]}
-        return cls(Counter(names), Counter(dict(values[1])))
-
     @property
     def count(self) -> int:
         """How often the person is named."""
@@ -222,49 +210,6 @@ def clear_gender(genders: Mapping[int, int]) -> int:
 @lru_cache(maxsize=65536)
 def _contradict(first: Name, second: Name) -> bool:
     return contradict(first, second)
-
-
-class NameGuard:
-    """Keeps apart, in memory, entities whose names, titles or pronouns contradict each other."""
-
-    def __init__(self) -> None:
-        self._persons: dict[int, Person] = {}
-
-    def forbidden(self, name: Name | None, gender: int) -> list[int]:
-        """The cells to which a mention with this name, or a pronoun of this gender, cannot belong."""
-        if name is not None:
-            said = Counter[int]()
-            return [cell for cell, person in self._persons.items() if person.names and not person.fits(name, said)]
-        if gender in (MASCULINE, FEMININE):
-            other = MASCULINE + FEMININE - gender
-            return [cell for cell, person in self._persons.items() if person.gender == other]
-        return []
-
-    def add(self, cell: int, name: Name | None, gender: int) -> None:
-        """The entity in a cell was mentioned by a name, or by a pronoun of a gender."""
-        if name is not None or gender in (MASCULINE, FEMININE):
-            person = self._persons.setdefault(cell, Person())
-            if name is None:
-                person.genders[gender] += 1
-            elif name in person.names or len(person.names) < _MOST_NAMES:
-                person.names[name] += 1
-
-    def forget(self, cell: int) -> None:
-        """The entity in a cell is gone."""
-        self._persons.pop(cell, None)
-
-    def person(self, cell: int) -> Person | None:
-        """What the entity in a cell is called, None if nothing is known."""
-        return self._persons.get(cell)
-
-    def state(self) -> list[Any]:
-        """Everything, as JSON values: what `put` takes for each cell."""
-        return [[cell, person.as_json()] for cell, person in self._persons.items()]
-
-    def put(self, cell: int, person: Person | None) -> None:
-        """An entity that was called so is in a cell."""
-        if person is not None:
-            self._persons[cell] = person
 
 
 def persons_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) -> tuple[list[Person], dict[Name, int]]:

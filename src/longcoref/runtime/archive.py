@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.memory.facts import MentionFacts
-from longcoref.memory.names import Person
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.matching import keys_of
 
@@ -30,25 +29,22 @@ _NEAREST_AMONG = 256  # the latest entities, whose vectors are compared
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """All that a cell knows of its entity: vector, weight, facts, the strings it matches, and what it is called."""
+    """All that a cell knows of its entity: vector, weight, facts, and the strings it matches."""
 
     vector: Floats
     weight: float
     facts: list[int]
     keys: list[tuple[int, str]]
-    person: Person | None
 
     def as_json(self) -> dict[str, Any]:
         """Everything but the vector, as JSON values."""
-        person = None if self.person is None else self.person.as_json()
-        return {"weight": self.weight, "facts": self.facts, "keys": self.keys, "person": person}
+        return {"weight": self.weight, "facts": self.facts, "keys": self.keys}
 
     @classmethod
     def of(cls, vector: Floats, values: dict[str, Any]) -> Archived:
         """The way back from `as_json`."""
-        person = None if values["person"] is None else Person.of(values["person"])
         keys = [(level, string) for level, string in values["keys"]]
-        return cls(vector, values["weight"], values["facts"], keys, person)
+        return cls(vector, values["weight"], values["facts"], keys)
 
 
 class Archive:

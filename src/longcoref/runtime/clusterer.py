@@ -6,7 +6,6 @@ entity's vector, its projections, its facts), and changes only where the mention
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -29,7 +28,6 @@ from longcoref.memory.features import (
     mention_arrays,
     pair_codes,
 )
-from longcoref.memory.names import NameGuard, Person
 from longcoref.memory.policies import MemoryPolicy, Options
 from longcoref.runtime.archive import Archive, Archived
 from longcoref.runtime.heads import Floats, Heads
@@ -63,7 +61,7 @@ class Decision:
 class Clusterer:
     """Clusters mentions as they come, under any memory policy. Keeps its state between calls."""
 
-    def __init__(self, heads: Heads, policy: MemoryPolicy, *, genre: int = 0, names: bool = False) -> None:
+    def __init__(self, heads: Heads, policy: MemoryPolicy, *, genre: int = 0) -> None:
         if policy.capacity is not None and heads.fertility is None:
             raise UsageError(
                 f"this model was trained without f_r, so it cannot say whom to forget: the memory {policy.name!r} with "
@@ -81,7 +79,6 @@ class Clusterer:
         self._weights = np.zeros(rows, dtype=np.float32)
         self._facts = np.zeros((len(EntityArrays.__slots__), rows), dtype=np.int64)
         self._match = MatchIndex()
-        self._guard = NameGuard() if names else None
         self._own_features = self._features_of_newcomers()
         self._feature_places: npt.NDArray[np.int64] = np.zeros((0, len(heads.table_offsets)), dtype=np.int64)
 
@@ -116,8 +113,6 @@ class Clusterer:
                 mention, score = mentions[i], float(scores[i])
                 features = self._pair_features(mention, facts[i])
                 links = self._link_scores(meetings.of(row, len(self.cells)), features) + score
-                if self._guard is not None and actions is None:
-                    links[self._guard.forbidden(facts[i].name, _pronoun_gender(facts[i]))] = -np.inf
                 action = _best_link(links) if actions is None else next(actions)
                 second, options = links[:0], None
                 recalled: list[tuple[int, float]] = []
@@ -207,20 +202,15 @@ class Clusterer:
         hidden = (x * vectors) @ link.parts[2] + vectors @ link.parts[1] + projected
         hidden += self._heads.link_table[codes + self._heads.table_offsets].sum(1)
         scores = (link.finish(hidden) + score).tolist()
-        return [
-            (entity, found)
-            for entity, found, one in zip(entities, scores, archived, strict=True)
-            if facts.name is None or one.person is None or one.person.fits(facts.name, Counter())
-        ]
+        return list(zip(entities, scores, strict=True))
 
     def _leaving(self, action: Action) -> Archived | None:
         """What the archive keeps of the entity that an action drives from its cell, if there is an archive and one."""
         cell = action.cell
         if self._archive is None or cell is None or action.kind is ActionKind.LINK or cell == len(self.cells):
             return None
-        person = None if self._guard is None else self._guard.person(cell)
         facts, weight = self._facts[:, cell].tolist(), float(self._weights[cell])
-        return Archived(self._vectors[cell].copy(), weight, facts, self._match.keys(cell), person)
+        return Archived(self._vectors[cell].copy(), weight, facts, self._match.keys(cell))
 
     def _put_back(self, cell: int, entity: int) -> None:
         """An archived entity is in a cell again, as it was when it left."""
@@ -236,9 +226,6 @@ class Clusterer:
         self._facts[:, cell] = archived.facts
         self._match.forget(cell)
         self._match.put(cell, archived.keys)
-        if self._guard is not None:
-            self._guard.forget(cell)
-            self._guard.put(cell, archived.person)
 
     def _features_of_newcomers(self) -> Floats:
         """What features add to f_r of a mention that is no entity yet, for each last action: (actions, hidden)."""
@@ -287,11 +274,7 @@ class Clusterer:
         )
         if action.kind is ActionKind.EVICT:
             self._match.forget(cell)
-            if self._guard is not None:
-                self._guard.forget(cell)
         self._match.add(cell, facts)
-        if self._guard is not None:
-            self._guard.add(cell, facts.name, _pronoun_gender(facts))
         return share
 
     def _grow(self) -> None:
@@ -307,8 +290,6 @@ class Clusterer:
         facts = {"cells": asdict(self.cells), "seen": self._seen, "last_action": self._last_action}
         arrays["memory.facts"] = self._facts[:, :count]
         facts["match"] = self._match.entries()
-        if self._guard is not None:
-            facts["names"] = self._guard.state()
         if self._archive is not None:
             facts["archive"], archived = self._archive.state()
             arrays |= archived
@@ -327,9 +308,6 @@ class Clusterer:
             getattr(self, f"_{name}")[:count] = arrays[f"memory.{name}"]
         self._facts[:, :count] = arrays["memory.facts"]
         self._match = MatchIndex(facts["match"])
-        if self._guard is not None:
-            for cell, person in facts["names"]:
-                self._guard.put(cell, Person.of(person))
         if self._archive is not None:
             self._archive.restore(facts["archive"], dict(arrays))
 
@@ -376,11 +354,6 @@ class _Meetings:
     def change(self, cell: int, row: int, share: float) -> None:
         """Mention `row` is now that share of the entity in a cell."""
         _mix(self._cells[row + 1 :, cell], self._mentions[row], share)
-
-
-def _pronoun_gender(facts: MentionFacts) -> int:
-    """The gender of a pronoun, 0 for any other mention."""
-    return facts.gender if facts.pronoun else 0
 
 
 def _mix(kept: Floats, value: Floats, share: float) -> None:
