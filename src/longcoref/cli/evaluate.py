@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from longcoref.cli.options import capacity_of
+from longcoref.cli.options import NamesOption, SpeechOption, capacity_of
 from longcoref.cli.score import score_table
 from longcoref.evaluation import Evaluation
 from longcoref.evaluation import evaluate as evaluate_documents
@@ -31,12 +31,8 @@ def evaluate(
     types_data: Annotated[Path | None, typer.Option(help="Clone of litbank: scores types and kinds too.")] = None,
     memory: Annotated[str | None, typer.Option(help="unbounded, track-all, learned or rule.")] = None,
     cells: Annotated[int | None, typer.Option(help="Capacity of a learned or rule memory.")] = None,
-    names: Annotated[
-        bool, typer.Option("--names/--no-names", help="Join entities with the names of one person, as resolve does.")
-    ] = True,
-    speech: Annotated[
-        bool, typer.Option("--speech/--no-speech", help="Tell apart who speaks and who is spoken to, as resolve does.")
-    ] = True,
+    names: NamesOption = True,
+    speech: SpeechOption = True,
     singletons: Annotated[
         bool | None, typer.Option("--singletons/--no-singletons", help="Score entities of one mention.")
     ] = None,

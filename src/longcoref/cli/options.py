@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
+
+import typer
 
 from longcoref.errors import UsageError
+
+NamesOption = Annotated[
+    bool, typer.Option("--names/--no-names", help="Join entities that have the names of one person.")
+]
+SpeechOption = Annotated[
+    bool, typer.Option("--speech/--no-speech", help="Find who speaks, and whom I and you are in a quotation.")
+]
 
 _WITHOUT_CAPACITY = ("unbounded", "track-all")
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from longcoref.cli.inputs import Input, find_inputs
-from longcoref.cli.options import bytes_of, capacity_of
+from longcoref.cli.options import NamesOption, SpeechOption, bytes_of, capacity_of
 from longcoref.errors import InputError, UsageError, unknown_name
 from longcoref.files import atomic_text
 from longcoref.formats import FORMATS
@@ -72,12 +72,8 @@ def resolve(
     recall: Annotated[
         bool, typer.Option("--recall/--no-recall", help="Archive who is evicted, so that they can come back.")
     ] = False,
-    names: Annotated[
-        bool, typer.Option("--names/--no-names", help="Join entities that have the names of one person.")
-    ] = True,
-    speech: Annotated[
-        bool, typer.Option("--speech/--no-speech", help="Find who speaks, and whom I and you are in a quotation.")
-    ] = True,
+    names: NamesOption = True,
+    speech: SpeechOption = True,
     trace: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every decision with its scores here (JSONL).")
     ] = None,
