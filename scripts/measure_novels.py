@@ -71,20 +71,27 @@ class Proposals:
     facts: list[MentionFacts]
 
 
+def read_proposals(document: Document, model: Model) -> Proposals:
+    """Reads a document."""
+    blocks = list(Reader(model, memory_policy("learned", 1)).read(sentences_of(document), last=True))
+    return Proposals(
+        document,
+        np.concatenate([block.spans for block in blocks]),
+        np.concatenate([block.x for block in blocks]),
+        np.array([decision.mention_score for block in blocks for decision in block.decisions], np.float32),
+        [facts for block in blocks for facts in block.facts],
+    )
+
+
 def proposals_of(folder: Path, model: Model, cache: Path) -> Proposals:
     """Reads a novel, or takes what an earlier run has read."""
     text = (folder / "novel_text.txt").open(encoding="utf-8", newline="").read()
     document = tokenize(text, id=folder.name)
     path = cache / f"{folder.name}-{model.fingerprint[:12]}.npz"
     if not path.is_file():
-        blocks = list(Reader(model, memory_policy("learned", 1)).read(sentences_of(document), last=True))
+        read = read_proposals(document, model)
         cache.mkdir(parents=True, exist_ok=True)
-        np.savez(
-            path,
-            spans=np.concatenate([block.spans for block in blocks]),
-            x=np.concatenate([block.x for block in blocks]).astype(np.float16),
-            scores=np.array([decision.mention_score for block in blocks for decision in block.decisions], np.float32),
-        )
+        np.savez(path, spans=read.spans, x=read.x.astype(np.float16), scores=read.scores)
     with np.load(path) as kept:
         spans, x, scores = kept["spans"], kept["x"], kept["scores"]
     facts = document_facts(document.words, document.sentences, [tuple(span) for span in spans.tolist()])

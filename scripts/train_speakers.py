@@ -101,6 +101,14 @@ def addressees(quotations: list[Quotation], mentions: list[PersonMention]) -> li
     return [entities.pop() if len(entities) == 1 else None for entities in found]
 
 
+def read_annotated(data: Path, part: str, *, fold: int = 0) -> list[Annotated]:
+    """The documents of a part with their annotated quotations, speakers, mentions of persons and addressees."""
+    documents = read_corpus(data / "lrec2020-coref", fold=fold, part=part, types=data / "litbank")
+    whole = (with_paragraphs(document, data) for document in documents)
+    read = [(document, *annotated(document, data)) for document in whole]
+    return [(*item, addressees(item[1], item[3])) for item in read]
+
+
 def learn(corpus: list[Annotated], task: str) -> dict[str, float]:
     """Weights that make the annotated entities likely: gradient descent with momentum and a little decay."""
     cues = speakers.SPEAKER_CUES if task == "speaker" else speakers.ADDRESSEE_CUES
@@ -151,18 +159,12 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="learn nothing")
     options = parser.parse_args()
 
-    def corpus(part: str) -> list[Annotated]:
-        documents = read_corpus(options.data / "lrec2020-coref", fold=0, part=part, types=options.data / "litbank")
-        whole = (with_paragraphs(document, options.data) for document in documents)
-        read = [(document, *annotated(document, options.data)) for document in whole]
-        return [(*item, addressees(item[1], item[3])) for item in read]
-
     if not options.keep:
-        train = corpus("train")
+        train = read_annotated(options.data, "train")
         table = {"trained_on": "LitBank fold 0 train"} | {task: learn(train, task) for task in ("speaker", "addressee")}
         WEIGHTS.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     for part in ("train", options.part) if not options.keep else (options.part,):
-        print(part, json.dumps(accuracy(corpus(part))))
+        print(part, json.dumps(accuracy(read_annotated(options.data, part))))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,115 @@
+"""Says how often "I" and "you" in quotations join the right person, and how often a quotation gets its speaker.
+
+    python scripts/measure_speech.py --data CORPORA --fold 0 --part dev
+
+CORPORA holds clones of lrec2020-coref and litbank; where the whole novel is at hand, the paragraphs are those of its
+text, as they are when a text is resolved. What is asked are the annotated "I" (me, my, …) and "you" of persons in
+annotated quotations, and the annotated speakers; what answers is what a memory and a second look make of the plain
+text. A cluster stands for the entity that most of its names, nouns and other pronouns are annotated as. A mention or a
+quotation that was not found is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from measure_novels import SETTINGS, Setting, clustered, read_proposals
+from train_speakers import Annotated, accuracy, read_annotated
+
+from longcoref.clusters import spans_of
+from longcoref.memory.facts import FIRST_PERSON, SECOND_PERSON
+from longcoref.metrics import score_documents
+from longcoref.runtime.model import open_model
+from longcoref.runtime.reading import Model
+from longcoref.runtime.second_look import Seen, look_again
+from longcoref.spans import WordSpan
+
+ASKED = {FIRST_PERSON: "I", SECOND_PERSON: "you"}
+Clusters = list[tuple[WordSpan, ...]]
+
+
+@dataclass
+class Row:
+    """What one setting made of all documents: clusters to be scored, and right and asked answers by kind."""
+
+    pairs: list[tuple[Clusters, Clusters]] = field(default_factory=list)
+    right: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def answer(self, kind: str, found: int | None, gold: int) -> None:
+        """Counts one answer."""
+        self.asked[kind] += 1
+        self.right[kind] += found == gold
+
+    def share(self, kind: str) -> str:
+        """Per cent that were right."""
+        return f"{100 * self.right[kind] / max(self.asked[kind], 1):.1f} %"
+
+
+def ask(row: Row, annotated: Annotated, seen: list[Seen], setting: Setting) -> None:
+    """Adds what a setting makes of one document to its row."""
+    document, quotations, spoken, persons, _ = annotated
+    gold = spans_of(document.clusters or ())
+    entity_of = {span: number for number, spans in enumerate(gold) for span in spans}
+    look = look_again(document, seen, names=setting.names, speech=setting.speech)
+    clusters: dict[int, list[WordSpan]] = {}
+    meant: dict[int, Counter[int]] = {}
+    for mention, cluster in zip(seen, look.entities, strict=True):
+        clusters.setdefault(cluster, []).append(mention.span)
+        if mention.facts.pronoun not in ASKED and mention.span in entity_of:
+            meant.setdefault(cluster, Counter())[entity_of[mention.span]] += 1
+    stands_for = {cluster: counts.most_common(1)[0][0] for cluster, counts in meant.items()}
+    cluster_of = {span: cluster for cluster, spans in clusters.items() for span in spans}
+    row.pairs.append((gold, [tuple(spans) for spans in clusters.values()]))
+    for person in persons:
+        if person.facts.pronoun in ASKED and any(q.span.start <= person.span.start < q.span.end for q in quotations):
+            cluster = cluster_of.get(person.span, -1)
+            row.answer(ASKED[person.facts.pronoun], stands_for.get(cluster), person.entity)
+    for quotation, speaker in zip(quotations, spoken, strict=True):
+        if speaker is not None:
+            said = [turn.speaker for turn in look.turns if _covers(turn.quotation.span, quotation.span.start)]
+            row.answer("speaker", stands_for.get(said[0]) if said and said[0] is not None else None, speaker)
+
+
+def _covers(span: WordSpan, word: int) -> bool:
+    return span.start <= word < span.end
+
+
+def measure(corpus: list[Annotated], model: Model, cells: int) -> dict[str, Row]:
+    """Every setting on all documents, each of which is encoded once."""
+    rows = {setting.name: Row() for setting in SETTINGS}
+    for annotated in corpus:
+        proposals = read_proposals(annotated[0], model)
+        memories = {recall: clustered(proposals, model, cells, recall=recall) for recall in (False, True)}
+        for setting in SETTINGS:
+            ask(rows[setting.name], annotated, memories[setting.recall], setting)
+    return rows
+
+
+def main() -> None:
+    """Prints a table as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--fold", type=int, default=0)
+    parser.add_argument("--part", default="dev")
+    parser.add_argument("--cells", type=int, default=20)
+    parser.add_argument("--model", help="model directory; the shipped one if not given")
+    options = parser.parse_args()
+    corpus = read_annotated(options.data, options.part, fold=options.fold)
+    rows = measure(corpus, open_model(options.model, threads=1), options.cells)
+    print(f'| {options.part}, {options.cells} cells | CoNLL | "I" in quotations | "you" in quotations | speaker |')
+    print("|---|---:|---:|---:|---:|")
+    for name, row in rows.items():
+        score = 100 * score_documents(row.pairs).conll_f1
+        print(f"| {name} | {score:.1f} | {row.share('I')} | {row.share('you')} | {row.share('speaker')} |")
+    asked = rows[SETTINGS[0].name].asked
+    print(f'\n{asked["I"]} "I", {asked["you"]} "you", {asked["speaker"]} quotations with a speaker.')
+    for task, found in accuracy(corpus).items():
+        print(f"With the annotated mentions and quotations, {task}: {found}.")
+
+
+if __name__ == "__main__":
+    main()
