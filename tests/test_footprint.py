@@ -1,4 +1,4 @@
-"""What a cell is said to cost is what it costs."""
+"""What a cell and the archive are said to cost is what they cost."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ pytest.importorskip("torch")
 from longcoref.memory import LearnedMemory
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.memory.facts import mention_facts
+from longcoref.runtime.archive import IN_MEMORY, Archive, Archived
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.footprint import STEPS_AT_ONCE, bytes_per_cell, peak_bytes
+from longcoref.runtime.footprint import STEPS_AT_ONCE, bytes_of_archive, bytes_per_cell, peak_bytes
 from longcoref.runtime.heads import Heads
+from longcoref.runtime.matching import keys_of
 from longcoref.runtime.model import open_model
 
 
@@ -42,6 +44,20 @@ def test_a_cell_costs_what_is_said(tiny_model: Path) -> None:
     measured = (peak_of(heads, large) - peak_of(heads, small)) / (large - small)
     said = bytes_per_cell(heads) - 8 * STEPS_AT_ONCE  # no decision was kept
     assert measured <= said <= 3 * measured
+
+
+def test_the_archive_costs_what_is_said(tiny_model: Path) -> None:
+    heads = open_model(tiny_model, threads=1).heads
+    tracemalloc.start()
+    archive = Archive(heads.span_width)
+    for entity in range(IN_MEMORY):
+        names = [["Mr.", f"Given{entity}", f"Family{entity}"], [f"Nickname{entity}"]]
+        keys = [key for words in names for key in keys_of(mention_facts(words, sentence=0, quoted=False))]
+        vector = np.full(heads.span_width, entity, np.float32)
+        archive.put(entity, Archived(vector, 1.0, [entity + 1000 * number for number in range(9)], keys))
+    measured = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert measured <= bytes_of_archive(heads) <= 4 * measured
 
 
 def test_the_peak_of_this_process_is_seen() -> None:

@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 import longcoref
 from longcoref.cli import main
 from longcoref.formats import read_corpus
-from longcoref.runtime.footprint import Budget, bytes_per_cell
+from longcoref.runtime.footprint import Budget, bytes_of_archive, bytes_per_cell
 from longcoref.text import tokenize
 from test_architecture import HEAVY, loaded_by
 
@@ -243,6 +243,10 @@ def test_a_memory_limit_picks_the_cells(
     # The text is not held, and so the same limit has room for more.
     assert run(*arguments, "--memory-limit", limit, "--to", "jsonl") == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["memory"]["capacity"] >= 7
+    # The archive takes room, too.
+    assert run(*arguments, "--memory-limit", limit, "--recall") == 2
+    assert run(*arguments, "--memory-limit", limit + bytes_of_archive(heads), "--recall") == 0
+    assert json.loads(capsys.readouterr().out)["memory"]["capacity"] == 7
 
 
 def test_a_passed_limit_stops_the_reading(

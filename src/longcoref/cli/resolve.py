@@ -155,7 +155,13 @@ def _budget(limit: str, resolver: Resolver, held: Sequence[Input]) -> Budget:
         raise UsageError("how long standard input is, is not known beforehand: under a limit, write --to jsonl")
     characters = max((size for size in sizes if size is not None), default=0)
     threads = getattr(resolver.model.encoder, "threads", 1)
-    return Budget.of(bytes_of(limit), resolver.model.heads, threads=threads, characters=characters)
+    return Budget.of(
+        bytes_of(limit),
+        resolver.model.heads,
+        threads=threads,
+        characters=characters,
+        recall=resolver.policy.recalls,
+    )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +20,12 @@ from longcoref.memory.facts import MentionFacts
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.matching import keys_of
 
-_IN_MEMORY = 2048  # entities; more are on disk
+IN_MEMORY = 2048
+"""Entities; more are on disk."""
+NEAREST_AMONG = 256
+"""The latest entities, whose vectors are compared."""
 _PER_STRING = 4  # entities that one string finds
 _BY_STRING, _BY_VECTOR = 6, 2  # candidates of a mention
-_NEAREST_AMONG = 256  # the latest entities, whose vectors are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,14 @@ class Archived:
 class Archive:
     """The entities that left the memory, by number."""
 
-    def __init__(self, width: int, *, in_memory: int = _IN_MEMORY) -> None:
+    def __init__(self, width: int, *, in_memory: int = IN_MEMORY) -> None:
         self._in_memory = in_memory
         self._near: dict[int, Archived] = {}  # the latest, in the order in which they came
         self._disk: sqlite3.Connection | None = None
         self._far: set[int] = set()  # those on disk
-        self._by_string: dict[str, deque[int]] = {}
-        self._latest = np.full(_NEAREST_AMONG, -1, dtype=np.int64)
-        self._vectors = np.zeros((_NEAREST_AMONG, width), dtype=np.float32)  # of length 1
+        self._by_string: dict[str, list[int]] = {}  # lists are smaller than deques, and there are many
+        self._latest = np.full(NEAREST_AMONG, -1, dtype=np.int64)
+        self._vectors = np.zeros((NEAREST_AMONG, width), dtype=np.float32)  # of length 1
         self._next = 0
 
     def __len__(self) -> int:
@@ -70,13 +71,14 @@ class Archive:
         """An entity leaves the memory."""
         self._near[entity] = archived
         for string in dict.fromkeys(string for _, string in archived.keys):
-            found = self._by_string.setdefault(string, deque(maxlen=_PER_STRING))
+            found = self._by_string.setdefault(string, [])
             if entity in found:
                 found.remove(entity)
             found.append(entity)
+            del found[:-_PER_STRING]
         length = float(np.linalg.norm(archived.vector))
         self._latest[self._next], self._vectors[self._next] = entity, archived.vector / max(length, 1e-9)
-        self._next = (self._next + 1) % _NEAREST_AMONG
+        self._next = (self._next + 1) % NEAREST_AMONG
         if len(self._near) > self._in_memory:
             oldest = next(iter(self._near))
             self._to_disk(oldest, self._near.pop(oldest))
@@ -151,6 +153,6 @@ class Archive:
         entities: Iterable[int] = facts["entities"]
         for entity, values, vector in zip(entities, facts["archived"], arrays["archive.vectors"], strict=True):
             self.put(entity, Archived.of(vector, values))
-        self._by_string = {string: deque(found, maxlen=_PER_STRING) for string, found in facts["strings"]}
+        self._by_string = {string: list(found) for string, found in facts["strings"]}
         self._latest, self._vectors = arrays["archive.latest"].copy(), arrays["archive.near"].copy()
         self._next = facts["next"]

@@ -1,7 +1,8 @@
 """What reading costs in bytes: how many cells a limit on memory allows, and whether a text fits under it.
 
-A process takes what it has after opening the model, some for encoding, and then so much for each cell. An output that
-is written while reading takes no more; one that is made of the whole result takes so much for each character besides.
+A process takes what it has after opening the model, some for encoding, with recall what the archive holds in memory, and
+then so much for each cell. An output that is written while reading takes no more; one that is made of the whole result
+takes so much for each character besides.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from longcoref.errors import UsageError
 from longcoref.memory.features import EntityArrays
+from longcoref.runtime.archive import IN_MEMORY, NEAREST_AMONG
 from longcoref.runtime.heads import Heads
 
 STEPS_AT_ONCE = 1000
@@ -20,6 +22,7 @@ STEPS_AT_ONCE = 1000
 _READING = 32_000_000  # sentences, pieces, vectors and scores of the windows that are being read
 _ENCODING = 16_000_000  # one window inside the encoder; every thread has one
 _WORDING = 3_000  # the words by which an entity is found again, in Python's objects
+_DATABASE = 2_000_000  # what sqlite holds of the entities on disk
 _PER_CHARACTER = 300  # of the example story: 85 for document and result, up to 126 for writing it, and some to spare
 _STATUS = Path("/proc/self/status")
 
@@ -46,6 +49,12 @@ def bytes_per_cell(heads: Heads) -> int:
     return kept + compared + 8 * STEPS_AT_ONCE + _WORDING
 
 
+def bytes_of_archive(heads: Heads) -> int:
+    """What evicted entities cost at most, except for the strings of those on disk."""
+    vector = 4 * heads.span_width
+    return IN_MEMORY * (vector + _WORDING) + NEAREST_AMONG * vector + _DATABASE
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """A limit in bytes, what is taken before the first cell, and what a cell takes."""
@@ -55,9 +64,10 @@ class Budget:
     cell: int
 
     @classmethod
-    def of(cls, limit: int, heads: Heads, *, threads: int, characters: int) -> Budget:
+    def of(cls, limit: int, heads: Heads, *, threads: int, characters: int, recall: bool = False) -> Budget:
         """The budget of this process, its model opened, for texts of which so many characters are held at once."""
         fixed = peak_bytes() + _READING + threads * _ENCODING + _PER_CHARACTER * characters
+        fixed += bytes_of_archive(heads) if recall else 0
         return cls(limit, fixed, bytes_per_cell(heads))
 
     def cells(self, wanted: int | None) -> int:
