@@ -10,53 +10,25 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
 from typing import IO, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from longcoref.memory.facts import mention_facts
-from longcoref.memory.names import FEMININE, MASCULINE
 from longcoref.render.booknlp import document_of, only_result, write_row
+from longcoref.render.cast import CastEntry, cast
 from longcoref.result import Result, ResultCluster, ResultQuote
 from longcoref.text.chapters import find_chapters
 from longcoref.text.quotations import paragraph_starts
 
 QUOTE_COLUMNS = ("quote_start", "quote_end", "mention_start", "mention_end", "mention_phrase", "char_id", "quote")
-_PRONOUNS = {MASCULINE: "he/him/his", FEMININE: "she/her", 8: "they/them/their"}
+_PRONOUNS = {"he": "he/him/his", "she": "she/her", "they": "they/them/their"}
 _KINDS = {"PROP": "proper", "NOM": "common", "PRON": "pronoun"}
 _LEAST = 2  # mentions of a character
 
 
-@dataclass(frozen=True, slots=True)
-class Character:
-    """A person of a book: wordings by kind, pronouns by what they say, first and last sentence, quotations spoken."""
-
-    cluster: ResultCluster
-    wordings: dict[str, Counter[str]]
-    pronouns: Counter[str]
-    first: int
-    last: int
-    quotes: int
-
-
-def characters(result: Result) -> list[Character]:
+def characters(result: Result) -> list[CastEntry]:
     """The characters by number of mentions."""
-    spoken = Counter(quote.speaker for quote in result.quotes if not quote.continues)
-    found = []
-    for cluster in sorted(result, key=lambda cluster: -len(cluster)):
-        if cluster.type not in ("PER", None) or len(cluster) < _LEAST:
-            continue
-        wordings: dict[str, Counter[str]] = {kind: Counter() for kind in _KINDS}
-        pronouns: Counter[str] = Counter()
-        for mention in cluster:
-            wordings[mention.kind][" ".join(mention.text.split())] += 1
-            facts = mention_facts(mention.text.split(), sentence=0, quoted=False)
-            if facts.pronoun and facts.gender in _PRONOUNS:
-                pronouns[_PRONOUNS[facts.gender]] += 1
-        places = [mention.sentence for mention in cluster]
-        found.append(Character(cluster, wordings, pronouns, min(places), max(places), spoken[cluster.id]))
-    return found
+    return [one for one in cast(result) if one.cluster.type in ("PER", None) and len(one.cluster) >= _LEAST]
 
 
 def write_quotes(results: Iterable[Result], stream: IO[str]) -> None:
@@ -91,13 +63,13 @@ def write_book(results: Iterable[Result], stream: IO[str]) -> None:
     stream.write("\n")
 
 
-def _book_entry(one: Character) -> dict[str, Any]:
+def _book_entry(one: CastEntry) -> dict[str, Any]:
     total = sum(one.pronouns.values())
     gender = None
     if total:
         best, most = one.pronouns.most_common(1)[0]
-        shares = {pronoun: round(count / total, 3) for pronoun, count in one.pronouns.items()}
-        gender = {"inference": shares, "argmax": best, "max": round(most / total, 3), "total": total}
+        shares = {_PRONOUNS[pronoun]: round(count / total, 3) for pronoun, count in one.pronouns.items()}
+        gender = {"inference": shares, "argmax": _PRONOUNS[best], "max": round(most / total, 3), "total": total}
     mentions = {
         _KINDS[kind]: [{"c": count, "n": text} for text, count in counts.most_common()]
         for kind, counts in one.wordings.items()

@@ -1,34 +1,87 @@
-"""The cast: who is in a text, how often, and from where to where; as a table for people and as CSV."""
+"""The cast: who is in a text, how often, how called, who speaks, and from where to where.
+
+`cast` is what all outputs about characters are made of; here it becomes a table for people, with what fits a terminal,
+and CSV with everything. Pronouns are counted, which is what a text says of somebody's gender, and no claim about it.
+"""
 
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import IO
+from dataclasses import dataclass
+from typing import IO, Literal
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from longcoref.result import Result
+from longcoref.memory.facts import THIRD_PERSON, mention_facts
+from longcoref.render.text import CONTROLS
+from longcoref.result import Result, ResultCluster
+from longcoref.runtime.naming import KINDS, without_possessive
 
-COLUMNS = ("name", "type", "mentions", "first", "last", "names", "nouns", "pronouns")
+KIND_COLUMNS = dict(zip(KINDS, ("names", "nouns", "pronouns"), strict=True))
+TABLE_COLUMNS = ("name", "type", "mentions", "quotes", *THIRD_PERSON.values(), "first", "last", "also called")
+COLUMNS = (*TABLE_COLUMNS[:-1], *KIND_COLUMNS.values(), "aliases")
+_WIDTH = 100
+_LONGEST_NAME = 24
+
+
+@dataclass(frozen=True, slots=True)
+class CastEntry:
+    """An entity of a text: wordings by kind, pronouns by who is meant, first and last sentence, quotations spoken."""
+
+    cluster: ResultCluster
+    wordings: dict[str, Counter[str]]
+    pronouns: Counter[str]
+    first: int
+    last: int
+    quotes: int
+
+    @property
+    def aliases(self) -> list[str]:
+        """The other names, the most frequent first; a possessive ending or capitals make no other name."""
+        names: dict[str, str] = {self.cluster.name.casefold(): self.cluster.name}
+        for wording, _ in self.wordings["PROP"].most_common():
+            name = without_possessive(wording)
+            names.setdefault(name.casefold(), name)
+        return list(names.values())[1:]
+
+
+def cast(result: Result) -> list[CastEntry]:
+    """The entities by number of mentions. A speech of several paragraphs is one quotation."""
+    spoken = Counter(quote.speaker for quote in result.quotes if not quote.continues)
+    return [_entry(cluster, spoken[cluster.id]) for cluster in sorted(result, key=lambda cluster: -len(cluster))]
+
+
+def _entry(cluster: ResultCluster, quotes: int) -> CastEntry:
+    wordings: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    pronouns: Counter[str] = Counter()
+    for mention in cluster:
+        words = mention.text.split()
+        wordings[mention.kind][" ".join(words)] += 1
+        facts = mention_facts(words, sentence=0, quoted=False)
+        if facts.pronoun in THIRD_PERSON:
+            pronouns[THIRD_PERSON[facts.pronoun]] += 1
+    places = [mention.sentence for mention in cluster]
+    return CastEntry(cluster, wordings, pronouns, min(places), max(places), quotes)
 
 
 def cast_rows(result: Result) -> Iterator[dict[str, str | int]]:
-    """The clusters by number of mentions; `first` and `last` are the numbers of sentences, counted from 1."""
-    for cluster in sorted(result, key=lambda cluster: -len(cluster)):
-        kinds = [mention.kind for mention in cluster]
-        places = [mention.sentence + 1 for mention in cluster]
+    """The cast as rows with `COLUMNS`; `first` and `last` are the numbers of sentences, counted from 1."""
+    for entry in cast(result):
         yield {
-            "name": cluster.name,
-            "type": cluster.type or "",
-            "mentions": len(cluster),
-            "first": min(places),
-            "last": max(places),
-            "names": kinds.count("PROP"),
-            "nouns": kinds.count("NOM"),
-            "pronouns": kinds.count("PRON"),
+            "name": entry.cluster.name,
+            "type": entry.cluster.type or "",
+            "mentions": len(entry.cluster),
+            "quotes": entry.quotes,
+            **{pronoun: entry.pronouns[pronoun] for pronoun in THIRD_PERSON.values()},
+            "first": entry.first + 1,
+            "last": entry.last + 1,
+            **{column: entry.wordings[kind].total() for kind, column in KIND_COLUMNS.items()},
+            "aliases": "; ".join(entry.aliases),
         }
 
 
@@ -41,12 +94,23 @@ def write_csv(results: Iterable[Result], stream: IO[str]) -> None:
 
 
 def write_cast(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes the cast of each text as a table."""
-    console = Console(file=stream, width=100, color_system=None)
+    """Writes the cast of each text as a table that fits a terminal; what has no room is in the CSV."""
+    console = Console(file=stream, width=None if stream.isatty() else _WIDTH, color_system=None)
     for result in results:
-        table = Table(*COLUMNS[:2], box=box.SIMPLE, title=result.id or None, title_justify="left")
-        for name in COLUMNS[2:]:
-            table.add_column(name, justify="right")
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title=result.id or None, title_justify="left")
+        for column in TABLE_COLUMNS[:-1]:
+            side: Literal["left", "right"] = "left" if column in ("name", "type") else "right"
+            table.add_column(column, justify=side, no_wrap=True)
+        table.add_column(TABLE_COLUMNS[-1])  # the one that gives way
         for row in cast_rows(result):
-            table.add_row(*(str(row[name]) for name in COLUMNS))
+            shown = row | {"also called": str(row["aliases"]).replace(";", ",")}
+            table.add_row(*(_cell(shown, column) for column in TABLE_COLUMNS))
         console.print(table)
+
+
+def _cell(row: dict[str, str | int], column: str) -> Text:
+    """A cell that stays on its line; a count of 0 is left empty, so that eyes find the others."""
+    cell = Text(str(row[column] or "").translate(CONTROLS), no_wrap=True, overflow="ellipsis")
+    if column == "name":
+        cell.truncate(_LONGEST_NAME, overflow="ellipsis")
+    return cell

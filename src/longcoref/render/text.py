@@ -11,8 +11,8 @@ from rich.text import Text
 from longcoref.result import Result, ResultCluster
 
 _COLOURS = ("red", "green", "yellow", "blue", "magenta", "cyan", "bright_red", "bright_green", "bright_blue")
-# What a text must not do to a terminal: everything but tab and line feed becomes a blank of the same width.
-_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), " ")
+CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), " ")
+"""What a text must not do to a terminal: everything but tab and line feed becomes a blank of the same width."""
 
 
 class _Piece(NamedTuple):
@@ -37,7 +37,7 @@ def write_text(results: Iterable[Result], stream: IO[str]) -> None:
         for cluster in result:
             line = _cast_line(cluster)
             if console.is_terminal:
-                console.print(Text(line.translate(_CONTROLS), style=_colour(cluster.id)))
+                console.print(Text(line.translate(CONTROLS), style=_colour(cluster.id)))
             else:
                 stream.write(f"{line}\n")
 
@@ -72,7 +72,7 @@ def _coloured(pieces: Iterable[_Piece]) -> Text:
     shown = Text()
     for text, cluster, bracket in pieces:
         style = "" if cluster is None else _colour(cluster)
-        shown.append(text.translate(_CONTROLS), f"{style} dim" if bracket else style)
+        shown.append(text.translate(CONTROLS), f"{style} dim" if bracket else style)
     shown.rstrip()
     return shown
 
