@@ -28,7 +28,7 @@ from longcoref.errors import UsageError
 from longcoref.formats import read_corpus
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.render.html import page
-from longcoref.result import Result, ResultCluster, ResultMention, with_clusters
+from longcoref.result import Result, ResultCluster, ResultMention, ResultQuote, with_clusters
 from longcoref.runtime.clusterer import Decision
 from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
@@ -92,6 +92,17 @@ def made_up_trace(result: Result) -> list[Step]:
         )
     last = replace(steps[-1].decision, entity=None, evicted=None)
     return [*steps, *(replace(steps[-1], decision=replace(last, action=action)) for action in (IGNORE, INVALID))]
+
+
+def with_quotes(result: Result, voices: dict[str, tuple[int | None, int | None]]) -> Result:
+    """The result with a quotation for each beginning in `voices`, which says who speaks, and to whom."""
+    text = result.document.text if result.document else ""
+    quotes = []
+    for opening, (speaker, addressee) in voices.items():
+        start = text.index(f'"{opening}')
+        end = text.index('"', start + 1) + 1
+        quotes.append(ResultQuote(start, end, WordSpan(0, 0), speaker, addressee, 0.75))
+    return replace(result, quotes=tuple(quotes))
 
 
 class Reader:
@@ -374,6 +385,119 @@ def test_markup_in_a_text_stays_text(reader: Reader) -> None:
     assert read_document(reader.download()) == result.document
 
 
+TALK = """Ann met Bob 🙂 at the mill.
+
+"Did you see Cat?" asked Ann. "I lost her."
+
+"I did, Ann," said Bob.
+
+"She ran," <i>cried</i> someone.
+
+"Thank you," said Ann.
+"""
+VOICES = {"Did": (0, 1), "I lost": (0, 1), "I did": (1, 0), "She ran": (None, 0), "Thank": (0, 1)}
+
+
+@pytest.fixture
+def talk() -> Result:
+    names = {"Ann": "Ann|I(?= lost)", "Bob <b>": "Bob|I(?= did)|you", "Cat": "Cat|her|She"}
+    result = with_quotes(made_up_result(TALK, names, id="talk"), VOICES)
+    *first, last = result.quotes
+    return replace(result, quotes=(*first, replace(last, continues=True)))
+
+
+def test_quotations_have_the_colour_of_their_speaker_and_say_who_speaks(reader: Reader, talk: Result) -> None:
+    reader.open(page(talk, TALK, title="Talk"))
+    assert reader.element("#blocks").get_attribute("textContent") == TALK
+    assert reader.texts(".quote") == [TALK[quote.start : quote.end] for quote in talk.quotes]
+    colours = [quote.value_of_css_property("color") for quote in reader.driver.find_elements(By.CSS_SELECTOR, ".quote")]
+    plain = reader.element("#blocks").value_of_css_property("color")
+    assert colours == [colours[0], colours[0], colours[2], plain, colours[0]]
+    assert len({*colours}) == 3
+    seen = []
+    for _ in range(4):  # a quotation that goes on is no quotation of its own
+        reader.press("q")
+        assert reader.driver.switch_to.active_element == reader.element(".quote.now")
+        reader.driver.execute_script("document.getAnimations().forEach((one) => one.finish())")
+        seen.append(reader.element("#tip").text.splitlines())
+    assert seen == [
+        ["Ann", "speaks, quotation 1 of 2", "to Bob <b> · 75 % sure"],
+        ["Ann", "speaks, quotation 2 of 2", "to Bob <b> · 75 % sure"],
+        ["Bob <b>", "speaks, quotation 1 of 1", "to Ann · 75 % sure"],
+        ["Who speaks was not found", "to Ann · 75 % sure"],
+    ]
+    assert 'Somebody to Ann: "She ran,"' in reader.element("#live").get_attribute("textContent")
+    ActionChains(reader.driver).move_to_element(reader.element("[data-quote='2']")).perform()
+    reader.wait_for("#tip", "Bob <b>")
+
+
+def test_the_panel_steps_through_the_quotations_of_an_entity(reader: Reader, talk: Result) -> None:
+    reader.open(page(talk, TALK, title="Talk"))
+    assert reader.texts(".entity .spoken") == ["“2", "“1", ""]
+    reader.entity("Ann").click()
+    assert len(reader.texts(".quote.on")) == 3
+    assert reader.element("#step-quote").text == "– of 2"
+    assert reader.texts(".wordings dt") == ["names"]
+    for place in ("1 of 2", "2 of 2", "1 of 2"):
+        reader.press("q")
+        assert reader.element("#step-quote").text == place
+        assert reader.element("#step").text.startswith("–")
+    assert reader.element("#mention-box").text.splitlines() == ['"Did you see Cat?"', "to Bob <b> · 75 % sure"]
+    reader.press("Q")
+    assert reader.element("#step-quote").text == "2 of 2"
+    reader.press("n")  # goes on from the quotation: the mention inside it
+    assert reader.element(".mention.now").text == "I"
+    assert "said by Ann to Bob <b>" in reader.element("#mention-box").text
+    assert reader.texts(".quote.now") == []
+    reader.entity("Cat").click()
+    assert not reader.driver.find_elements(By.CSS_SELECTOR, "#step-quote")
+    reader.click("[data-quote='0']")
+    assert reader.element("#name").get_attribute("value") == "Ann"
+    assert reader.element("#step-quote").text == "1 of 2"
+
+
+def test_quotations_can_be_hidden(reader: Reader, talk: Result) -> None:
+    reader.open(page(talk, TALK, title="Talk"))
+    buttons = reader.driver.find_elements(By.CSS_SELECTOR, "#kinds button")
+    next(button for button in buttons if button.text == "quotations").click()
+    assert reader.texts(".quote") == []
+    reader.press("q")
+    assert reader.element("#tip").text == ""
+
+
+def test_corrections_hold_for_quotations_too(reader: Reader, talk: Result) -> None:
+    reader.open(page(talk, TALK, title="Talk"))
+    reader.entity("Cat").click()
+    reader.press("m")
+    reader.entity("Ann").click()
+    assert reader.element("#step-quote").text == "– of 2"
+    merged = [(2, 1), (2, 1), (1, 2), (None, 2), (2, 1)]
+    assert speakers(reader.download()) == merged
+    reader.entity("Bob <b>").click()
+    reader.action("Remove entity")
+    assert speakers(reader.download()) == [(2, None), (2, None), (None, 2), (None, 2), (2, None)]
+    reader.click("#undo")
+    reader.click("#undo")
+    saved = json.loads(reader.download().read_text(encoding="utf-8"))
+    assert saved["quotes"] == talk.as_json()["quotes"]
+    assert "quotes" not in json.loads(page_data(page(replace(talk, quotes=()), TALK, title="")))["record"]
+
+
+def speakers(path: Path) -> list[tuple[int | None, int | None]]:
+    quotes = json.loads(path.read_text(encoding="utf-8"))["quotes"]
+    return [(quote["speaker"], quote["addressee"]) for quote in quotes]
+
+
+def test_mentions_that_cross_a_quotation_keep_the_text(reader: Reader) -> None:
+    text = 'He said "the old man" of the sea "came by the" road.'
+    result = made_up_result(text, {"a": 'the old man" of', "b": 'sea "came by', "c": "old", "d": 'the" road'}, id="x")
+    reader.open(page(with_quotes(result, {"the old": (0, None), "came": (None, 1)}), text, title="Crossing"))
+    reader.write("#least", "1")
+    assert reader.element("#blocks").get_attribute("textContent") == text
+    parts = reader.driver.find_elements(By.CSS_SELECTOR, "[data-quote='1']")
+    assert "".join(part.get_attribute("textContent") or "" for part in parts) == '"came by the"'
+
+
 def test_nested_and_crossing_mentions_keep_the_text(reader: Reader) -> None:
     text = "the old man of the sea and his dog"
     names = {"a": "the old man of the sea", "b": "the sea", "c": "the sea and his", "d": "his dog", "e": "his"}
@@ -432,6 +556,10 @@ class Tags(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.tags and self.tags[-1] == "script" and self.last.get("id") == "data":
             self.data += data
+
+
+def page_data(html: str) -> str:
+    return tags_of(html).data
 
 
 def tags_of(html: str) -> Tags:

@@ -136,10 +136,26 @@ def _pack(record: Mapping[str, Any]) -> dict[str, Any]:
         "sentence": _differences([mention.get("sentence", 0) for mention, _ in mentions]),
     }
     packed = {**record, "clusters": [{k: v for k, v in c.items() if k != "mentions"} for c in clusters]}
+    if record.get("quotes"):
+        packed["quotes"] = _pack_quotes(record["quotes"], clusters)
     for key in ("words", "sentences"):
         if record.get(key) is not None:
             packed[key] = _differences(list(chain.from_iterable(record[key])))
     return packed | {"mentions": columns, "kinds": list(kinds), "types": list(types)}
+
+
+def _pack_quotes(quotes: Sequence[Mapping[str, Any]], clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The quotations as columns; speakers and addressees are places in the list of clusters, -1 is nobody."""
+    places = {cluster["id"]: place for place, cluster in enumerate(clusters) if "id" in cluster}
+    quotes = sorted(quotes, key=lambda quote: quote["start"])
+    return {
+        "start": _differences([quote["start"] for quote in quotes]),
+        "length": [quote["end"] - quote["start"] for quote in quotes],
+        "speaker": [places.get(quote.get("speaker"), -1) for quote in quotes],
+        "addressee": [places.get(quote.get("addressee"), -1) for quote in quotes],
+        "score": [round(quote["score"] * 10_000) if "score" in quote else -1 for quote in quotes],
+        "continues": [number for number, quote in enumerate(quotes) if quote.get("continues")],
+    }
 
 
 class _Numbers(dict[Any, int]):

@@ -1,6 +1,6 @@
 """What reading costs in bytes: how many cells a limit on memory allows, and whether a text fits under it.
 
-A process takes what it has after opening the model, some for encoding, with recall what the archive holds in memory, and
+A process takes what it has after opening the model, some for encoding, with recall what the archive has in memory, and
 then so much for each cell. An output that is written while reading takes no more; one that is made of the whole result
 takes so much for each character besides.
 """

@@ -5,7 +5,7 @@ const list = byId("cast-list");
 const rows = byId("cast-rows");
 let listed = [];
 
-const KINDS = { PROP: "names", NOM: "descriptions", PRON: "pronouns" };
+const KINDS = { PROP: "names", NOM: "descriptions", PRON: "pronouns", QUOTE: "quotations" };
 const TYPES = { PER: "person", FAC: "place built", GPE: "country or town", LOC: "place", VEH: "vehicle", ORG: "organisation", none: "no type" };
 
 function renderCast() {
@@ -35,16 +35,18 @@ function drawRows() {
 }
 
 function row(entity, number) {
-  const count = entity.mentions.length;
+  const [count, spoken] = [entity.mentions.length, entity.quotes.length];
   const button = make(
     "button",
     { type: "button", className: "entity", ariaPressed: String(entity === state.selected) },
     make("span", { className: "dot" }),
     make("span", { className: "name" }, oneLine(entity.name)),
     make("span", { className: "type" }, entity.type ?? ""),
+    ...(state.doc.quotes.length ? [make("span", { className: "spoken", title: "quotations" }, spoken ? `“${spoken}` : "")] : []),
     make("span", { className: "count" }, String(count)),
   );
-  button.setAttribute("aria-label", `${oneLine(entity.name)}, ${TYPES[typeOf(entity)] ?? typeOf(entity)}, ${count} mentions`);
+  const says = spoken ? `, ${spoken} quotations` : "";
+  button.setAttribute("aria-label", `${oneLine(entity.name)}, ${TYPES[typeOf(entity)] ?? typeOf(entity)}, ${count} mentions${says}`);
   button.dataset.row = number;
   button.classList.toggle("single", count === 1);
   button.style.setProperty("--hue", entity.hue);
@@ -91,7 +93,8 @@ function renderFilters() {
   const { doc } = state;
   toggles(byId("types"), tally(doc.cast.map(typeOf)), state.hiddenTypes, (type) => [type === "none" ? "–" : type, TYPES[type] ?? type]);
   const kinds = doc.mentions.filter((mention) => mention.entity && mention.kind).map(({ kind }) => kind);
-  toggles(byId("kinds"), tally(kinds), state.hiddenKinds, (kind) => [KINDS[kind] ?? kind, KINDS[kind] ?? kind]);
+  const heard = doc.quotes.length ? [["QUOTE", doc.quotes.length]] : [];
+  toggles(byId("kinds"), [...tally(kinds), ...heard], state.hiddenKinds, (kind) => [KINDS[kind] ?? kind, KINDS[kind] ?? kind]);
 }
 
 /** A button for each value, pressed while it is shown. */

@@ -2,7 +2,8 @@
 
 const details = byId("details");
 const tip = byId("tip");
-const HINT = "Choose somebody in the cast or the text. Then n and p go from mention to mention; ? shows all keys.";
+const HINT = "Choose somebody in the cast or the text. Then n and p go from mention to mention, q from quotation to quotation; ? shows all keys.";
+const MOST_WORDINGS = 8;
 const ENTITY_TYPES = ["PER", "FAC", "GPE", "LOC", "VEH", "ORG"];
 
 function percent(share) {
@@ -27,9 +28,10 @@ function renderDetails() {
     nameField(entity),
     typeField(entity),
     make("p", { className: "note" }, summary(entity)),
-    wordings(entity),
-    stepper(),
+    stepper("step", "mention", "n", "p", step),
+    ...(entity.quotes.length ? [stepper("step-quote", "quotation", "q", "Q", stepQuote)] : []),
     make("div", { id: "mention-box" }),
+    wordings(entity),
     make(
       "div",
       { className: "actions" },
@@ -43,21 +45,27 @@ function renderDetails() {
 
 /** What the document is and where it comes from. */
 function provenance() {
-  const { cast, rest } = state.doc;
+  const { cast, quotes, rest } = state.doc;
   const mentions = cast.reduce((sum, entity) => sum + entity.mentions.length, 0);
   const lines = [`${mentions} mentions of ${cast.length} entities.`];
+  if (quotes.length) lines.push(`${quotes.filter(({ continues }) => !continues).length} quotations, in the colour of who speaks.`);
   if (rest.model) lines.push(`Model: ${rest.model}.`);
   if (rest.memory) lines.push(`Memory: ${rest.memory.policy}${rest.memory.capacity ? `, ${rest.memory.capacity} cells` : ""}.`);
   return lines;
 }
 
-/** The current mention, if it is the selected entity's. */
+/** The current mention or quotation, if it is the selected entity's. */
 function renderCurrent() {
-  const { selected, current } = state;
+  const { selected, current, quote } = state;
   if (!selected) return;
   const isOurs = current?.entity === selected;
-  byId("step").textContent = `${isOurs ? selected.mentions.indexOf(current) + 1 : "–"} of ${selected.mentions.length}`;
-  byId("mention-box").replaceChildren(...(isOurs ? mentionParts(current) : []));
+  byId("step").textContent = placeIn(selected.mentions, current);
+  if (selected.quotes.length) byId("step-quote").textContent = placeIn(selected.quotes, quote);
+  byId("mention-box").replaceChildren(...(isOurs ? mentionParts(current) : quote?.speaker === selected ? quoteParts(quote) : []));
+}
+
+function placeIn(spans, span) {
+  return `${spans.indexOf(span) + 1 || "–"} of ${spans.length}`;
 }
 
 function nameField(entity) {
@@ -89,20 +97,36 @@ function summary({ mentions }) {
   return `${mentions.length === 1 ? "1 mention" : `${mentions.length} mentions`}${parts.length ? ` (${parts.join(", ")})` : ""}, ${places}`;
 }
 
+/** What an entity is called, by kind. Pronouns are counted as they stand: they say of a gender what the text says. */
 function wordings(entity) {
-  const all = (entity.wordings ??= wordingsOf(entity.mentions));
-  const items = all.slice(0, 12).map(([text, count]) => make("li", {}, text, make("span", { className: "count" }, count > 1 ? ` ${count}` : "")));
-  if (all.length > 12) items.push(make("li", { className: "note" }, `and ${all.length - 12} more`));
-  return make("ul", { className: "wordings", ariaLabel: "Wordings" }, ...items);
+  const kinds = new Set([...Object.keys(KINDS), ...entity.mentions.map(({ kind }) => kind)]);
+  const groups = (entity.wordings ??= [...kinds].map((kind) => [kind, countedWordings(entity, kind)]));
+  const parts = groups.filter(([, all]) => all.length).map(([kind, all]) => [
+    make("dt", { className: "note" }, KINDS[kind] ?? kind ?? "wordings"),
+    make(
+      "dd",
+      {},
+      ...all.slice(0, MOST_WORDINGS).map(([text, count]) => make("span", {}, text, make("span", { className: "count" }, count > 1 ? ` ${count}` : ""))),
+      ...(all.length > MOST_WORDINGS ? [make("span", { className: "note" }, `and ${all.length - MOST_WORDINGS} more`)] : []),
+    ),
+  ]);
+  return make("dl", { className: "wordings", ariaLabel: "Wordings" }, ...parts.flat());
 }
 
-function stepper() {
+/** The wordings of one kind; a capital at the head of a sentence makes another name, but no other word. */
+function countedWordings({ mentions }, kind) {
+  const own = mentions.filter((mention) => mention.kind === kind);
+  if (kind === "PROP") return wordingsOf(own);
+  return tally(own.map(({ text }) => (text === "I" ? text : oneLine(text.charAt(0).toLowerCase() + text.slice(1)))));
+}
+
+function stepper(id, what, forward, back, go) {
   return make(
     "div",
     { className: "stepper" },
-    action("←", "Previous mention (p)", () => step(-1)),
-    make("output", { id: "step" }),
-    action("→", "Next mention (n)", () => step(1)),
+    action("←", `Previous ${what} (${back})`, () => go(-1)),
+    make("span", {}, make("output", { id }), ` ${what}s`),
+    action("→", `Next ${what} (${forward})`, () => go(1)),
   );
 }
 
@@ -126,6 +150,18 @@ function mentionParts(mention) {
   return parts;
 }
 
+function quoteParts(quote) {
+  const text = oneLine(state.doc.text.slice(quote.from, quote.to));
+  return [make("blockquote", {}, text.length > 240 ? `${text.slice(0, 240)}…` : text), ...quoteFacts(quote)];
+}
+
+/** To whom, and how sure, as a paragraph. */
+function quoteFacts({ addressee, score, continues }) {
+  const whom = present(addressee);
+  const said = [whom && `to ${oneLine(whom.name)}`, continues && "going on", score !== undefined && `${percent(score)} sure`];
+  return [make("p", { className: "note" }, said.filter(Boolean).join(" · "))];
+}
+
 function split(mentions) {
   const change = splitting(state.doc, mentions);
   correct(change);
@@ -142,19 +178,35 @@ function facts(mention) {
   if (mention.type) said.push(mention.type);
   if (mention.score !== undefined) said.push(`${percent(mention.score)} sure`);
   const lines = [said.filter(Boolean).join(" · ")];
+  const [quote] = within(state.doc.quotes, mention);
+  if (quote) lines.push(`said by ${voices(quote)}`);
   const decision = decisionOn(mention);
   if (decision) lines.push(decisionText(decision));
   return lines.filter(Boolean).map((line) => make("p", { className: "note" }, line));
 }
 
-function showTip(span) {
-  const mention = mentionOf(span);
+/** Shows who a mention is, or who speaks; beside a place of the window, or else the beginning of the span. */
+function showTip(span, place = span.getClientRects()[0]) {
+  tip.classList.toggle("late", Boolean(span.dataset.quote));
+  if (span.dataset.quote) tipOfQuote(quoteOf(span));
+  else tipOfMention(mentionOf(span));
+  placeTip(place);
+}
+
+function tipOfQuote(quote) {
+  const speaker = present(quote.speaker);
+  tip.style.setProperty("--hue", speaker?.hue ?? 0);
+  const heading = make("strong", {}, speaker ? oneLine(speaker.name) : "Who speaks was not found");
+  const note = make("p", { className: "note" }, speaker ? `speaks${quotePlace(quote)}` : "");
+  tip.replaceChildren(heading, note, ...quoteFacts(quote));
+}
+
+function tipOfMention(mention) {
   const { entity } = mention;
   tip.style.setProperty("--hue", entity.hue);
   const heading = make("strong", {}, oneLine(entity.name));
   const count = entity.mentions.length;
   tip.replaceChildren(heading, make("p", { className: "note" }, `${entity.type ?? "no type"} · ${entity.mentions.indexOf(mention) + 1} of ${count}`), ...facts(mention));
-  placeTip(span.getClientRects()[0]);
 }
 
 /** Puts the tip beside a rectangle of the window, inside the window. */
@@ -170,17 +222,18 @@ function hideTip() {
   tip.hidden = true;
 }
 
-/** Shows the tip of the mention that has the focus, where the panel does not say the same. */
+/** Shows the tip of the mention or quotation that has the focus, where the panel does not say the same. */
 function tipOnFocus() {
-  const span = document.activeElement.closest(".mention");
+  const span = document.activeElement.closest(".mention, .quote");
   if (span && !state.selected) showTip(span);
   else hideTip();
 }
 
 function setUpDetails() {
-  view.addEventListener("pointerover", ({ target }) => {
-    const span = target.closest(".mention");
-    if (span) showTip(span);
+  view.addEventListener("pointerover", ({ target, clientX, clientY }) => {
+    const span = target.closest(".mention, .quote");
+    // A quotation may begin far above: its tip comes where the pointer is.
+    if (span) showTip(span, span.dataset.quote && { left: clientX, top: clientY - 14, bottom: clientY + 14 });
     else hideTip();
   });
   view.addEventListener("pointerleave", hideTip);

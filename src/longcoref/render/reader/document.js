@@ -1,4 +1,4 @@
-// The document: a text, its mentions in text order, its entities. Made from a record of the schema longcoref/1, the
+// The document: a text, its mentions and quotations in text order, its entities. Made from a record of the schema longcoref/1, the
 // page's own or that of a file, and turned back into one. Records count code points; the browser counts UTF-16 units.
 
 const SCHEMA = "longcoref/1";
@@ -14,7 +14,7 @@ function pairs(numbers) {
 }
 
 /** The record that render/html.py packed into columns. */
-function unpacked({ mentions, kinds, types, ...record }) {
+function unpacked({ mentions, kinds, types, quotes, ...record }) {
   for (const key of ["words", "sentences"]) {
     if (record[key]) record[key] = pairs(sums(record[key]));
   }
@@ -28,7 +28,19 @@ function unpacked({ mentions, kinds, types, ...record }) {
     mention.sentence = sentences[index];
     clusters[mentions.cluster[index]].mentions.push(mention);
   });
-  return { ...record, clusters };
+  return { ...record, clusters, quotes: quotes && unpackedQuotes(quotes, clusters) };
+}
+
+function unpackedQuotes(packed, clusters) {
+  const continues = new Set(packed.continues);
+  return sums(packed.start).map((start, index) => ({
+    start,
+    end: start + packed.length[index],
+    speaker: clusters[packed.speaker[index]]?.id ?? null,
+    addressee: clusters[packed.addressee[index]]?.id ?? null,
+    score: packed.score[index] < 0 ? undefined : packed.score[index] / 10000,
+    continues: continues.has(index) || undefined,
+  }));
 }
 
 /** A function from code points to UTF-16 units of a text. */
@@ -56,7 +68,7 @@ function check(record, text) {
     throw new Error(`expected one result of schema ${SCHEMA}`);
   }
   const toUnit = unitsOf(text);
-  for (const { start, end, text: said } of record.clusters.flatMap((cluster) => cluster.mentions)) {
+  for (const { start, end, text: said } of [...record.clusters.flatMap(({ mentions }) => mentions), ...(record.quotes ?? [])]) {
     const found = text.slice(toUnit(start), toUnit(end));
     if (!(start < end) || !found || (said !== undefined && said !== found)) {
       throw new Error(`it is of another text: expected “${said ?? ""}” at ${start} to ${end}, got “${found.slice(0, 60)}”`);
@@ -64,36 +76,57 @@ function check(record, text) {
   }
 }
 
-/** The document of a record. Entities and mentions are plain objects; a mention knows its entity. */
-function documentOf({ text, clusters, ...rest }) {
+/** The document of a record. Entities, mentions and quotations are plain objects, and know each other. */
+function documentOf({ text, clusters, quotes: spoken = [], ...rest }) {
   const toUnit = unitsOf(text);
   const entities = [];
   const mentions = [];
   for (const [number, { id, name, type, mentions: said }] of clusters.entries()) {
-    const entity = { id: id ?? number, name, type: type ?? null, mentions: [] };
+    const entity = { id: id ?? number, name, type: type ?? null, mentions: [], quotes: [] };
     entities.push(entity);
     for (const { start, end, kind, type: own, score, sentence } of said) {
       const [from, to] = [toUnit(start), toUnit(end)];
       mentions.push({ start, end, from, to, text: text.slice(from, to), kind: kind ?? null, type: own, score, sentence, entity });
     }
   }
-  mentions.sort((a, b) => a.from - b.from || b.to - a.to);
-  mentions.forEach((mention, index) => (mention.index = index));
-  const longest = mentions.reduce((most, { from, to }) => Math.max(most, to - from), 0);
-  const result = { text, rest, toUnit, entities, mentions, longest, cast: [] };
+  const byNumber = new Map(entities.map((entity) => [entity.id, entity]));
+  const quotes = spoken.map(({ start, end, speaker, addressee, score, continues }) => ({
+    start, end, from: toUnit(start), to: toUnit(end), score, continues,
+    speaker: byNumber.get(speaker) ?? null,
+    addressee: byNumber.get(addressee) ?? null,
+  }));
+  for (const spans of [mentions, quotes]) {
+    spans.sort((a, b) => a.from - b.from || b.to - a.to);
+    spans.forEach((span, index) => (span.index = index));
+    spans.longest = spans.reduce((most, { from, to }) => Math.max(most, to - from), 0);
+  }
+  const result = { text, rest, toUnit, entities, mentions, quotes, cast: [] };
   regroup(result);
   for (const entity of entities) entity.name ??= nameOf(entity.mentions);
   result.cast.forEach(paint);
   return result;
 }
 
-/** Tells every entity its mentions; the cast are those who have any, the most mentioned first. */
+/** Tells every entity its mentions and quotations; the cast are those who are mentioned, the most mentioned first. */
 function regroup(doc) {
-  for (const entity of doc.entities) [entity.mentions, entity.wordings] = [[], null];
+  for (const entity of doc.entities) [entity.mentions, entity.quotes, entity.wordings] = [[], [], null];
   for (const mention of doc.mentions) mention.entity?.mentions.push(mention);
+  // A speech of several paragraphs is one quotation.
+  for (const quote of doc.quotes) if (!quote.continues) quote.speaker?.quotes.push(quote);
   doc.cast = doc.entities
     .filter((entity) => entity.mentions.length)
     .sort((a, b) => b.mentions.length - a.mentions.length || a.mentions[0].index - b.mentions[0].index);
+}
+
+/** The spans, sorted by where they begin, that share a character with a stretch of the text. */
+function within(spans, { from, to }) {
+  const first = lowerBound(spans, from - spans.longest, (span) => span.from);
+  return spans.slice(first, lowerBound(spans, to, (span) => span.from)).filter((span) => span.to > from);
+}
+
+/** An entity, if it has not lost all its mentions. */
+function present(entity) {
+  return entity?.mentions.length ? entity : null;
 }
 
 /** Gives an entity its hue: those next to each other in rank are far apart on the circle. */
@@ -127,7 +160,7 @@ function oneLine(text) {
 }
 
 /** The document as a record again, with all that the first record said of it. */
-function recordOf({ text, rest, cast }) {
+function recordOf({ text, rest, cast, quotes: spoken }) {
   const inOrder = [...cast].sort((a, b) => a.mentions[0].index - b.mentions[0].index);
   const clusters = inOrder.map(({ id, name, type, mentions }) => ({
     id,
@@ -138,5 +171,9 @@ function recordOf({ text, rest, cast }) {
       start: m.start, end: m.end, text: m.text, kind: m.kind, type: m.type, score: m.score, sentence: m.sentence,
     })),
   }));
-  return { ...rest, text, clusters };
+  const idOf = (entity) => present(entity)?.id ?? null;
+  const quotes = spoken.map(({ start, end, speaker, addressee, score, continues }) => ({
+    start, end, speaker: idOf(speaker), addressee: idOf(addressee), score, continues,
+  }));
+  return { ...rest, text, clusters, quotes: quotes.length ? quotes : undefined };
 }

@@ -23,16 +23,19 @@ function retyping(entity, type) {
   return { label: `${entity.name} is now ${type ?? "without type"}`, facts: [[entity, { type }], ...facts] };
 }
 
-/** Two entities are one: the first, with its name and type. */
-function merging(entity, other) {
-  return { label: `${other.name} is the same as ${entity.name}`, moves: moved(other.mentions, entity) };
+/** Two entities are one: the first, with its name and type; what the other said, or was told, is its too. */
+function merging(doc, entity, other) {
+  const facts = ["speaker", "addressee"].flatMap((role) =>
+    doc.quotes.filter((quote) => quote[role] === other).map((quote) => [quote, { [role]: entity }]),
+  );
+  return { label: `${other.name} is the same as ${entity.name}`, moves: moved(other.mentions, entity), facts };
 }
 
 /** Some mentions of an entity are a new one, which joins the document. */
 function splitting(doc, mentions) {
   const ids = doc.entities.map(({ id }) => id).filter(Number.isInteger);
   const { name, type } = mentions[0].entity;
-  const entity = { id: Math.max(-1, ...ids) + 1, name: nameOf(mentions), type, mentions: [] };
+  const entity = { id: Math.max(-1, ...ids) + 1, name: nameOf(mentions), type, mentions: [], quotes: [] };
   paint(entity, doc.entities.length);
   doc.entities.push(entity);
   const what = mentions.length === 1 ? `“${oneLine(mentions[0].text)}” is` : `${mentions.length} mentions are`;

@@ -74,6 +74,8 @@ const keys = {
   ArrowRight: () => step(1),
   p: () => step(-1),
   ArrowLeft: () => step(-1),
+  q: () => stepQuote(1),
+  Q: () => stepQuote(-1),
   "/": () => byId("query").focus(),
   r: () => byId("name")?.select(),
   m: startMerging,

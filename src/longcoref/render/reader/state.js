@@ -1,6 +1,6 @@
 // What the reader is looking at. Parts of the page change it through the functions here and are told by topic:
-// document (other mentions or entities, and so perhaps another selection), selection, current (mention), filters,
-// scroll, resize, drawn (other blocks are in the tree).
+// document (other mentions or entities, and so perhaps another selection), selection, current (mention or quotation),
+// filters, scroll, resize, drawn (other blocks are in the tree).
 
 const state = {
   doc: null,
@@ -8,6 +8,7 @@ const state = {
   trace: null,
   selected: null, // an entity
   current: null, // a mention
+  quote: null, // a quotation; then no mention is the current one
   least: 2,
   hiddenTypes: new Set(),
   hiddenKinds: new Set(),
@@ -50,6 +51,11 @@ function isListed(entity) {
   return entity.mentions.length >= state.least && !state.hiddenTypes.has(typeOf(entity));
 }
 
+/** Whether a quotation is marked. Those of the selected entity are, whatever the filters say. */
+function isHeard({ speaker }) {
+  return !state.hiddenKinds.has("QUOTE") || Boolean(speaker && speaker === state.selected);
+}
+
 /** Whether a mention is drawn. The selected entity is, whatever the filters say of it. */
 function isShown({ entity, kind }) {
   if (!entity) return false;
@@ -64,6 +70,7 @@ function openDocument(record) {
     blocks: blocksOf(doc.text),
     selected: null,
     current: null,
+    quote: null,
     least: Math.min(2, Math.max(1, most)),
     undo: [],
     saved: true,
@@ -74,34 +81,72 @@ function openDocument(record) {
   byId("least").value = state.least;
 }
 
-function select(entity, mention = null) {
+function select(entity, mention = null, quote = null) {
   if (state.merging && entity && entity !== state.selected) {
     finishMerging(entity);
     return;
   }
   state.selected = entity;
   state.current = mention;
+  state.quote = quote;
   tell("selection");
 }
 
 /** Goes to the next (1) or previous (-1) mention of the selected entity, or of anybody where none is selected. */
 function step(direction) {
-  const { selected, current, doc } = state;
+  const { selected, current, quote, doc } = state;
   const among = selected ? selected.mentions : doc.mentions.filter(isShown);
-  if (!among.length) return;
-  const place = current ? current.index : lowerBound(doc.mentions, visibleRange().from, (mention) => mention.from) - (direction > 0 ? 1 : 0);
-  let next = lowerBound(among, place + (direction > 0 ? 1 : 0), (mention) => mention.index) - (direction > 0 ? 0 : 1);
-  next = (next + among.length) % among.length;
-  goTo(among[next]);
+  goTo(next(among, current ?? before(doc.mentions, quote?.from, direction), direction));
+}
+
+/** The same for quotations: those that the selected entity speaks, or anybody. */
+function stepQuote(direction) {
+  const { selected, current, quote, doc } = state;
+  const among = selected ? selected.quotes : doc.quotes.filter((one) => !one.continues && isHeard(one));
+  goToQuote(next(among, quote ?? before(doc.quotes, current?.from, direction), direction));
+}
+
+/** Where to step from where nothing is current: beside a place, or else the top of the view. */
+function before(spans, place = visibleRange().from, direction) {
+  return { index: lowerBound(spans, place, (span) => span.from) - (direction > 0 ? 1 : 0) };
+}
+
+/** The span behind (1) or before (-1) another one; after the last comes the first. */
+function next(among, { index }, direction) {
+  const place = direction > 0 ? lowerBound(among, index + 1, (span) => span.index) : lowerBound(among, index, (span) => span.index) - 1;
+  return among.at(place % among.length);
 }
 
 /** Makes a mention the current one, in view. */
 function goTo(mention) {
-  state.current = mention;
-  showMention(mention);
+  if (!mention) return;
+  [state.current, state.quote] = [mention, null];
+  showSpan("mention", mention);
   tell("current");
   const { entity } = mention;
   say(`${entity.name}, mention ${entity.mentions.indexOf(mention) + 1} of ${entity.mentions.length}: ${context(mention)}`);
+}
+
+/** Makes a quotation the current one, in view. */
+function goToQuote(quote) {
+  if (!quote) return;
+  [state.current, state.quote] = [null, quote];
+  showSpan("quote", quote);
+  tell("current");
+  say(`${voices(quote)}${quotePlace(quote)}: ${oneLine(state.doc.text.slice(quote.from, quote.to))}`);
+}
+
+/** Who speaks a quotation, and to whom. */
+function voices({ speaker, addressee }) {
+  const [who, whom] = [present(speaker), present(addressee)];
+  return `${who ? oneLine(who.name) : "Somebody"}${whom ? ` to ${oneLine(whom.name)}` : ""}`;
+}
+
+/** Which of its speaker's quotations it is. */
+function quotePlace(quote) {
+  if (quote.continues) return ", going on";
+  const own = present(quote.speaker)?.quotes;
+  return own ? `, quotation ${own.indexOf(quote) + 1} of ${own.length}` : "";
 }
 
 function context({ from, to }) {
@@ -125,6 +170,7 @@ function afterCorrection(message) {
   state.saved = false;
   if (state.selected && !state.selected.mentions.length) state.selected = null;
   if (state.current && (!state.current.entity || (state.selected && state.current.entity !== state.selected))) state.current = null;
+  if (state.selected && state.quote?.speaker !== state.selected) state.quote = null;
   tell("document");
   announce(message);
 }
@@ -146,5 +192,5 @@ function startMerging() {
 
 function finishMerging(other) {
   state.merging = false;
-  correct(merging(state.selected, other));
+  correct(merging(state.doc, state.selected, other));
 }

@@ -81,10 +81,10 @@ function insert(number) {
   column.insertBefore(element, next === undefined ? null : drawn.get(next));
 }
 
-/** Puts the text of a block into an element, its mentions as nested spans. */
+/** Puts the text of a block into an element, its mentions and quotations as nested spans. */
 function fill(element, block) {
   const spans = shownIn(block);
-  const open = [{ element, to: block.to, level: -1 }];
+  const open = [{ element, to: block.to, level: 0 }];
   let place = block.from;
   const write = (to) => {
     if (to > place) open.at(-1).element.append(state.doc.text.slice(place, to));
@@ -92,37 +92,37 @@ function fill(element, block) {
   };
   const close = () => {
     write(open.at(-1).to);
-    const { element: done, level } = open.pop();
+    const { element: done, level, line } = open.pop();
     done.style.setProperty("--level", level);
-    open.at(-1).level = Math.max(open.at(-1).level, level + 1);
+    open.at(-1).level = Math.max(open.at(-1).level, level + line);
   };
   for (let index = 0; index < spans.length; index++) {
-    let { mention, from, to } = spans[index];
+    let { quote, mention, from, to } = spans[index];
     while (from >= open.at(-1).to) close();
     write(from);
     const end = open.at(-1).to;
     if (to > end) {
-      // It crosses the end of another mention: the rest is a span of its own.
-      const rest = { mention, from: end, to };
+      // It crosses the end of another span: the rest is a span of its own.
+      const rest = { quote, mention, from: end, to };
       spans.splice(index + 1 + lowerBound(spans.slice(index + 1), end, (span) => span.from), 0, rest);
       to = end;
     }
-    const span = mentionSpan(mention);
+    const span = mention ? mentionSpan(mention) : quoteSpan(quote);
     open.at(-1).element.append(span);
-    open.push({ element: span, to, level: 0 });
+    open.push({ element: span, to, level: 0, line: mention ? 1 : 0 }); // a quotation has no line below it
   }
   while (open.length > 1) close();
   write(block.to);
 }
 
-function shownIn({ from, to }) {
-  const { mentions, longest } = state.doc;
-  const spans = [];
-  for (let index = lowerBound(mentions, from - longest, (m) => m.from); index < mentions.length && mentions[index].from < to; index++) {
-    const mention = mentions[index];
-    if (mention.to > from && isShown(mention)) spans.push({ mention, from: Math.max(from, mention.from), to: Math.min(to, mention.to) });
-  }
-  return spans;
+/** What is marked in a block, cut to it, the outer before the inner. */
+function shownIn(block) {
+  const { mentions, quotes } = state.doc;
+  const cut = ({ from, to }) => ({ from: Math.max(from, block.from), to: Math.min(to, block.to) });
+  return [
+    ...within(quotes, block).filter(isHeard).map((quote) => ({ quote, ...cut(quote) })),
+    ...within(mentions, block).filter(isShown).map((mention) => ({ mention, ...cut(mention) })),
+  ].sort((a, b) => a.from - b.from || b.to - a.to);
 }
 
 function mentionSpan(mention) {
@@ -131,6 +131,21 @@ function mentionSpan(mention) {
   span.style.setProperty("--hue", mention.entity.hue);
   light(span, mention);
   return span;
+}
+
+function quoteSpan(quote) {
+  const span = make("span", { className: "quote", tabIndex: -1 });
+  span.dataset.quote = quote.index;
+  lightQuote(span, quote);
+  return span;
+}
+
+function lightQuote(span, quote) {
+  const speaker = present(quote.speaker);
+  if (speaker) span.style.setProperty("--hue", speaker.hue);
+  span.classList.toggle("voiced", Boolean(speaker));
+  span.classList.toggle("on", Boolean(speaker && speaker === state.selected));
+  span.classList.toggle("now", quote === state.quote);
 }
 
 function light(span, mention) {
@@ -142,10 +157,15 @@ function light(span, mention) {
 function lightAll() {
   column.classList.toggle("chosen", Boolean(state.selected));
   for (const span of column.querySelectorAll(".mention")) light(span, mentionOf(span));
+  for (const span of column.querySelectorAll(".quote")) lightQuote(span, quoteOf(span));
 }
 
 function mentionOf(span) {
   return state.doc.mentions[span.dataset.mention];
+}
+
+function quoteOf(span) {
+  return state.doc.quotes[span.dataset.quote];
 }
 
 /** Draws the blocks in view again: other mentions are shown in them. Their heights stay. */
@@ -184,9 +204,10 @@ function scrollToPlace(place, share = 0.35) {
   tell("scroll");
 }
 
-function showMention(mention) {
-  scrollToPlace(mention.from);
-  column.querySelector(`[data-mention="${mention.index}"]`)?.focus({ preventScroll: true });
+/** Scrolls to a mention or a quotation and gives it the focus. */
+function showSpan(kind, { from, index }) {
+  scrollToPlace(from);
+  column.querySelector(`[data-${kind}="${index}"]`)?.focus({ preventScroll: true });
 }
 
 /** The characters at the top and the bottom of the view, to the block. */
@@ -248,9 +269,11 @@ function setUpText() {
     tell("resize");
   }).observe(view);
   view.addEventListener("click", ({ target }) => {
-    const span = target.closest(".mention");
-    if (span) select(mentionOf(span).entity, mentionOf(span));
-    else if (!String(getSelection()) && !state.merging) select(null);
+    const span = target.closest(".mention, .voiced");
+    if (span?.dataset.mention) select(mentionOf(span).entity, mentionOf(span));
+    else if (String(getSelection())) return; // words are being marked, to be copied
+    else if (span) select(quoteOf(span).speaker, null, quoteOf(span));
+    else if (!state.merging) select(null);
   });
   addEventListener("beforeprint", drawForPrint);
   addEventListener("afterprint", drawForScreen);

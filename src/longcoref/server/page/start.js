@@ -167,7 +167,7 @@ function show() {
   // Until ranks are final, colours go by the order of appearance: they would change whenever one overtakes another.
   if (!growth.whole) for (const entity of state.doc.entities) paint(entity, entity.id);
   state.selected = state.doc.cast.find(({ id }) => id === chosen) ?? null;
-  state.current = null;
+  state.current = state.quote = null;
   state.trace = { unpacked: historyOf(growth.decisions, growth.invalid) };
   byId("tab-memory").hidden = false;
   tell("document");
