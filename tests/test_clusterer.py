@@ -76,6 +76,15 @@ def test_the_forced_loop_gives_the_scores_of_the_parallel_teacher(mentions, poli
             )
             np.testing.assert_allclose(decision.options, offered, rtol=1e-4, atol=1e-4)
     assert [decision.action for decision in decisions] == actions
+    recalls = unrolled.recalls
+    if recalls is None:
+        return
+    for pair, (i, state) in enumerate(zip(recalls.pair_mention, recalls.pair_state, strict=True)):
+        entity_of_state = decisions[unrolled.members[state]].entity
+        score = dict(decisions[i].recalled).get(entity_of_state)
+        if score is not None:  # the archive finds others by vector, and the teacher by age
+            taught = scores.recalls[recalls.pair_step[pair], recalls.pair_column[pair]].item()
+            assert score == pytest.approx(taught, rel=1e-4, abs=1e-4)
 
 
 @settings(max_examples=60)

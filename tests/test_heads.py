@@ -12,11 +12,13 @@ torch = pytest.importorskip("torch")
 from longcoref.candidates import candidates_of
 from longcoref.config import ModelConfig, TrainConfig
 from longcoref.memory import (
+    Cells,
     LearnedMemory,
     MemoryPolicy,
     RuleMemory,
     TrackAllMemory,
     UnboundedMemory,
+    WithRecall,
     oracle_actions,
 )
 from longcoref.memory.facts import document_facts
@@ -30,6 +32,7 @@ from longcoref.spans import WordSpan
 WIDTH = 8
 ALL_FEATURES = ("count", "distance", "last_action", "genre", "sentences", "quote", "agreement", "match")
 POLICIES = [UnboundedMemory(), TrackAllMemory(), LearnedMemory(3), RuleMemory(3)]
+POLICIES += [WithRecall(LearnedMemory(1)), WithRecall(RuleMemory(2))]
 WORDS = (
     "Mr. Hale",
     "he",
@@ -133,18 +136,22 @@ def test_the_parallel_graph_equals_a_plain_walk(mentions, policy: MemoryPolicy, 
 
     codes = {(i, c): k for k, (i, c) in enumerate(zip(unrolled.pair_mention, unrolled.pair_cell, strict=True))}
     choices = {int(mention): row for row, mention in enumerate(unrolled.option_mention)}
-    cells: list[list[int]] = []
+
+    def mean(members):
+        weight = torch.ones(len(members), dtype=torch.float64)
+        if entity == "weighted":
+            weight = torch.nn.functional.softplus(model.weight(x[members]).squeeze(-1)) + 1e-3
+        return (x[members] * weight[:, None]).sum(0) / weight.sum()
+
+    def link(i, e, pair):
+        return model.link(torch.cat([x[i], e, x[i] * e, g(pair)])) + s_m[i]
+
+    memory, mentioned = Cells(archive={}), {}
     for i, action in enumerate(actions):
-        means = []
-        for c, members in enumerate(cells):
-            weight = torch.ones(len(members), dtype=torch.float64)
-            if entity == "weighted":
-                weight = torch.nn.functional.softplus(model.weight(x[members]).squeeze(-1)) + 1e-3
-            e = (x[members] * weight[:, None]).sum(0) / weight.sum()
-            means.append(e)
-            pair = unrolled.pair_codes[codes[i, c]]
-            plain = model.link(torch.cat([x[i], e, x[i] * e, g(pair)])) + s_m[i]
-            assert abs(scores.links[i, c] - plain) < 1e-9
+        cells = [mentioned[number] for number in memory.entities]
+        means = [mean(members) for members in cells]
+        for c, e in enumerate(means):
+            assert abs(scores.links[i, c] - link(i, e, unrolled.pair_codes[codes[i, c]])) < 1e-9
         assert scores.links[i, -1] == 0
         assert int((scores.links[i] > CLOSED / 2).sum()) == len(cells) + 1
         if i in choices and unrolled.option_full[choices[i]]:
@@ -157,12 +164,17 @@ def test_the_parallel_graph_equals_a_plain_walk(mentions, policy: MemoryPolicy, 
             for place, c in enumerate(offered):
                 plain = model.fertility(torch.cat([means[c], g(unrolled.pair_codes[codes[i, c]])]))
                 assert abs(row[EVICT_COLUMN + place] + plain) < 1e-9
-        if action.kind.value == "new":
-            cells.append([i])
-        elif action.kind.value == "evict":
-            cells[action.cell] = [i]
-        elif action.kind.value == "link":
-            cells[action.cell].append(i)
+        recalls = unrolled.recalls
+        for pair in [] if recalls is None else np.flatnonzero(recalls.pair_mention == i):
+            step, column = recalls.pair_step[pair], recalls.pair_column[pair]
+            last = unrolled.members[recalls.pair_state[pair]]
+            number = next(number for number in memory.archive if mentioned[number][-1] == last)
+            plain = link(i, mean(mentioned[number]), recalls.pair_codes[pair])
+            assert abs(scores.recalls[step, column] - plain) < 1e-9
+            assert (recalls.target[step] == column) == (number == action.entity)
+        memory.apply(action, i)
+        if action.cell is not None:
+            mentioned.setdefault(memory.entities[action.cell], []).append(i)
 
 
 def test_float32_stays_within_a_ten_thousandth() -> None:
@@ -236,6 +248,29 @@ def test_every_parameter_gets_a_gradient_on_a_document_that_fills_the_memory(
     silent = [name for name, grad in gradients.items() if grad is None or not grad.abs().sum() > 1e-12]
     # A softmax over a span's pieces, and, staged, a choice between fertilities, do not see what all have in common.
     assert silent == ["attention.bias"] + ["fertility.output.bias"] * (options == "staged")
+
+
+def test_the_link_loss_teaches_whom_to_recall() -> None:
+    mentions = [(WORDS[0], i * 7 % 5) for i in range(40)]
+    _, _, unrolled = example(mentions, WithRecall(LearnedMemory(2)))
+    model = heads()
+    centres = torch.randn(5, model.span_width, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    x = centres[[entity for _, entity in mentions]]
+    s_m = torch.ones(len(mentions), dtype=torch.float64)
+    target = torch.from_numpy(unrolled.recalls.target)
+    optimiser = torch.optim.Adam(model.link.parameters(), lr=0.01)
+    right = []
+    for _ in range(60):
+        scores = model.score(x, s_m, unrolled)
+        # Column -1 is none, in the scores as in the target.
+        best = scores.recalls.argmax(1)
+        right.append(int((torch.where(best == scores.recalls.shape[1] - 1, -1, best) == target).sum()))
+        optimiser.zero_grad()
+        link_loss(scores, unrolled, TrainConfig()).backward()
+        optimiser.step()
+    assert int((target >= 0).sum()) > 10
+    assert right[0] < len(target) / 2
+    assert right[-1] == len(target)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import longcoref
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
 from longcoref.memory.facts import mention_facts
 from longcoref.memory.features import SAME_HEAD, SAME_STRING
+from longcoref.memory.policies import RECALL_CANDIDATES
 from longcoref.runtime.archive import Archive, Archived
 from longcoref.text import tokenize
 
@@ -41,6 +42,9 @@ def test_who_left_is_found_by_name_and_by_vector_and_leaves_the_archive_on_retur
     assert same(archive.take(1), archived("tom", 1))
     assert 1 not in archive
     assert 1 not in archive.candidates(facts, archived("tom", 1).vector)
+    for number in range(3, 20):
+        archive.put(number, archived("tom" if number % 2 else f"tom{number}", number))
+    assert 2 < len(archive.candidates(facts, archived("ann", 0).vector)) <= RECALL_CANDIDATES
 
 
 @given(words=st.lists(st.sampled_from(["ann", "tom", "ruth"]), max_size=12), size=st.integers(1, 12))
@@ -103,6 +107,53 @@ def test_the_oracle_with_recall(entities: list[int | None], capacity: int, name:
     found = [{entities[index] for index in cluster} for cluster in clusters]
     assert all(len(gold) == 1 for gold in found)
     assert len(found) == len({gold for one in found for gold in one})
+
+
+@given(entities=_sequences, capacity=st.integers(1, 4), name=st.sampled_from(["learned", "rule"]))
+def test_the_oracle_recalls_whoever_is_in_the_archive_and_nobody_else(
+    entities: list[int | None], capacity: int, name: str
+) -> None:
+    policy = WithRecall(memory_policy(name, capacity))
+    sizes = Counter(entity for entity in entities if entity is not None)
+    cells, gold_of = Cells(archive={}), {}
+    for index, (gold, action) in enumerate(zip(entities, oracle_actions(entities, sizes, policy), strict=True)):
+        archived = {gold_of[number]: number for number in cells.archive or ()}
+        options = policy.options(cells)
+        if action.kind in (ActionKind.NEW, ActionKind.EVICT):
+            assert gold not in archived
+        if action.kind is ActionKind.RECALL:
+            assert archived[gold] == action.entity
+            # Who returns takes the cell that is free, or one that may be given up.
+            assert action.cell in ([*options.evict] if options.new is None else [options.new])
+        cells.apply(action, index)
+        if action.cell is not None:
+            gold_of[cells.entities[action.cell]] = gold
+
+
+@given(entities=_sequences)
+def test_an_oracle_that_never_evicts_never_recalls(entities: list[int | None]) -> None:
+    sizes = Counter(entity for entity in entities if entity is not None)
+    for name in ("learned", "rule", "unbounded", "track-all"):
+        plain = memory_policy(name)
+        assert oracle_actions(entities, sizes, WithRecall(plain)) == oracle_actions(entities, sizes, plain)
+
+
+def test_the_teacher_compares_who_returns_with_those_that_are_like_them() -> None:
+    teacher = pytest.importorskip("longcoref.nn.teacher")
+    cast = ["Ann", "Ben", "Carl", "Dora", "Eve", "Finn", "Gwen", "Hugh", "Iris", "Jack", "Kate", "Luke"]
+    entities = [*range(12), 0, 1, 12]
+    policy = memory_policy("learned", 1, recall=True)
+    actions = oracle_actions(entities, dict.fromkeys(range(13), 9), policy)
+    # Every mention drives out the one before it; the last one opens an entity of its own, though it is a Luke.
+    assert [action.kind.value for action in actions] == ["new", *["evict"] * 11, "recall", "recall", "evict"]
+    facts = [mention_facts([name], sentence=0, quoted=False) for name in (*cast, "Ann", "she", "Luke")]
+    recalls = teacher.unroll(actions, facts, range(15), policy, features=()).recalls
+    found = [recalls.pair_state[recalls.pair_step == step].tolist() for step in range(len(recalls.target))]
+    assert max(map(len, found)) == RECALL_CANDIDATES
+    assert [mention for mention in range(15) if mention in recalls.pair_mention] == [*range(2, 13), 14]
+    assert found[10][recalls.target[10]] == 0  # ten others left after Ann
+    assert found[11][0] == 11  # the other Luke
+    assert set(recalls.target.tolist()) == {teacher.NONE, recalls.target[10]}
 
 
 def test_a_resolver_with_recall_is_the_same_whole_in_pieces_and_resumed(tiny_model: Path, tmp_path: Path) -> None:

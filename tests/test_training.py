@@ -65,6 +65,20 @@ def test_a_run_learns_and_leaves_what_is_needed(tiny: list[str], tmp_path: Path,
     assert best.facts["conll_f1"] == max(line["conll_f1"] for line in epochs)
 
 
+def test_a_run_that_recalls_learns_whom_to_recall(tiny: list[str], tmp_path: Path) -> None:
+    losses = {}
+    for recall in ("true", "false"):
+        settings = [*tiny, "train.epochs=6", "train.cells=[1]", f"train.recall={recall}"]
+        run(load_config(CONFIGS / "tiny.toml", settings), tmp_path / recall)
+        log = [json.loads(line) for line in (tmp_path / recall / "log.jsonl").read_text().splitlines()]
+        steps = [line for line in log if line["event"] == "step" and line["phase"] == "clusters"]
+        losses[recall] = [sum(line["link"] for line in steps[at : at + 6]) for at in range(0, len(steps), 6)]
+    # While few mentions are proposed nobody is evicted; then whom to recall is learned besides, by the same scores.
+    assert losses["true"][0] == losses["false"][0]
+    assert losses["true"][-1] > losses["false"][-1]
+    assert losses["true"][-1] < 0.8 * max(losses["true"])
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

@@ -135,6 +135,8 @@ class TrainConfig:
     policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"
     cells: tuple[int, ...] = (0, 5, 10, 20)
     """Each visit of a document draws one of these capacities; 0 is unbounded."""
+    recall: bool = False
+    """Whether evicted entities are archived and can return, while training and on dev; the paper forgets them."""
     average: float = 0.0
     """Decay of the exponential average of the weights that is evaluated and kept; 0 is off."""
     dev_policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"

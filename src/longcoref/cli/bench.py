@@ -58,7 +58,7 @@ def training(
     model, _ = load_run(run)
     chosen = read_part(model.config.data, "dev")[:documents]
     train = model.config.train
-    policies = [memory_policy(train.policy, number or None) for number in train.cells]
+    policies = [memory_policy(train.policy, number or None, recall=train.recall) for number in train.cells]
     if memory is not None:
         policies = [memory_policy(memory, cells)]
     found = [bench_training(model, chosen, policy, repeat=repeat, threads=threads) for policy in policies]

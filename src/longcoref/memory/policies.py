@@ -21,6 +21,9 @@ from longcoref.errors import UsageError, unknown_name
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
 
+RECALL_CANDIDATES = 8
+"""At most so many archived entities are compared with a mention, however many there are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

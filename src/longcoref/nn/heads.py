@@ -6,7 +6,7 @@ parts, so no vector of the many candidate spans is ever built. `runtime/heads.py
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from longcoref.config import ModelConfig
 from longcoref.memory.features import feature_rows
 from longcoref.nn.dropout import dropout
 from longcoref.nn.pairs import PairScores
-from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Unrolled
+from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Integers, Recalls, Unrolled
 
 CLOSED = -1e9  # the score of what is not offered
 
@@ -27,12 +27,14 @@ class Scores:
     """Scores of one unrolled document.
 
     `links` has shape (mentions, cells + 1): the cells, then none, whose score is 0. `options` has shape
-    (choices, columns), the columns of `teacher`; `valid` is s_m of each choice. What is not offered is CLOSED.
+    (choices, columns), the columns of `teacher`; `valid` is s_m of each choice. `recalls`, where there are any, has
+    shape (steps, candidates + 1) and is like `links`. What is not offered is CLOSED.
     """
 
     links: Tensor
     options: Tensor
     valid: Tensor
+    recalls: Tensor | None = None
 
 
 class FeedForward(nn.Module):
@@ -164,21 +166,30 @@ class Heads(nn.Module):
 
     def score(self, x: Tensor, mention_scores: Tensor, unrolled: Unrolled) -> Scores:
         """All link and option scores of a teacher-forced document, in one graph."""
-        mention, state = torch.from_numpy(unrolled.pair_mention), torch.from_numpy(unrolled.pair_state)
         features = self.features(torch.from_numpy(unrolled.pair_codes))
         e = self.states(x, unrolled)
         s = self.span_width
         part_x, part_e, pair_part = self.link.hidden.weight.split_with_sizes([s, s, s + features.shape[1]], 1)
         px = functional.linear(x, part_x, self.link.hidden.bias)
         pe = functional.linear(e, part_e)
-        scores = self._pair_scores(self.link, x, e, px, pe, features, pair_part, mention, state)
-        scores = scores + mention_scores[mention]
-        cells = int(unrolled.pair_cell.max(initial=-1)) + 1
-        links = x.new_full((unrolled.mentions, cells + 1), CLOSED)
-        links[:, cells] = 0.0
-        links = links.index_put((mention, torch.from_numpy(unrolled.pair_cell)), scores)
+
+        def links(pairs: Unrolled | Recalls, features: Tensor, row: Integers, column: Integers, rows: int) -> Tensor:
+            mention, state = torch.from_numpy(pairs.pair_mention), torch.from_numpy(pairs.pair_state)
+            scores = self._pair_scores(self.link, x, e, px, pe, features, pair_part, mention, state)
+            none = int(column.max(initial=-1)) + 1
+            table = x.new_full((rows, none + 1), CLOSED)
+            table[:, none] = 0.0
+            places = torch.from_numpy(row), torch.from_numpy(column)
+            return table.index_put(places, scores + mention_scores[mention])
+
+        found = links(unrolled, features, unrolled.pair_mention, unrolled.pair_cell, unrolled.mentions)
         valid = mention_scores[torch.from_numpy(unrolled.option_mention)]
-        return Scores(links, self._options(x, e, features, valid, unrolled), valid)
+        scores = Scores(found, self._options(x, e, features, valid, unrolled), valid)
+        if (recalls := unrolled.recalls) is None:
+            return scores
+        features = self.features(torch.from_numpy(recalls.pair_codes))
+        back = links(recalls, features, recalls.pair_step, recalls.pair_column, len(recalls.target))
+        return replace(scores, recalls=back)
 
     def _options(self, x: Tensor, e: Tensor, features: Tensor, valid: Tensor, unrolled: Unrolled) -> Tensor:
         """The second step: NEW scores 0, INVALID −s_m, IGNORE −f_r(x), EVICT −f_r(e); shape (choices, columns)."""

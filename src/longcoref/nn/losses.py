@@ -8,16 +8,23 @@ from torch.nn import functional
 
 from longcoref.config import ModelConfig, TrainConfig
 from longcoref.nn.heads import CLOSED, Scores
-from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NONE, Unrolled
+from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NONE, Integers, Unrolled
 
 
 def link_loss(scores: Scores, unrolled: Unrolled, config: TrainConfig) -> Tensor:
-    """Cross-entropy over [cells, none] of the mentions that meet at least one entity."""
-    none = scores.links.shape[1] - 1
-    target = torch.from_numpy(unrolled.target)
+    """Cross-entropy over [cells, none] of the mentions that meet at least one entity, and the same in the archive."""
+    loss = _entity_loss(scores.links, unrolled.target, config)
+    if scores.recalls is None or unrolled.recalls is None:
+        return loss
+    return loss + _entity_loss(scores.recalls, unrolled.recalls.target, config)
+
+
+def _entity_loss(scores: Tensor, targets: Integers, config: TrainConfig) -> Tensor:
+    none = scores.shape[1] - 1
+    target = torch.from_numpy(targets)
     target = torch.where(target == NONE, none, target)
-    open_cells = scores.links > CLOSED / 2
-    likelihood = scores.links.log_softmax(1)
+    open_cells = scores > CLOSED / 2
+    likelihood = scores.log_softmax(1)
     loss = -likelihood.gather(1, target[:, None]).squeeze(1)
     if config.label_smoothing:
         # The smoothing mass goes to what was offered: a closed cell would add a constant without gradient.

@@ -8,7 +8,7 @@ gives all scores and losses. No step of training loops over mentions with tensor
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,26 @@ from longcoref.memory.features import (
     mention_arrays,
     pair_codes,
 )
-from longcoref.memory.policies import MemoryPolicy
+from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy
 
 Integers = npt.NDArray[np.int64]
 
 NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """What the mentions that take a cell without a link find in the archive. A step is such a mention that finds any.
+
+    A pair is a mention before the state in which an archived entity left. Pronouns do not look there, as at run time.
+    """
+
+    pair_mention: Integers  # (pairs,) sorted
+    pair_state: Integers  # (pairs,)
+    pair_step: Integers  # (pairs,)
+    pair_column: Integers  # (pairs,) its place among the candidates of the step
+    pair_codes: Integers  # (pairs, features)
+    target: Integers  # (steps,) the place of who returns, or NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +72,8 @@ class Unrolled:
     evict_pair: Integers  # (evictions,) the pair that an eviction option stands for, sorted
     evict_option: Integers  # (evictions,) the choice that it belongs to
     evict_column: Integers  # (evictions,) its place among the evictions of that choice
-    option_target: Integers  # (options,) as `option_columns` numbers the choices
+    option_target: Integers  # (options,) the column of what is right
+    recalls: Recalls | None = None  # where the memory recalls, and something was archived
 
     @property
     def mentions(self) -> int:
@@ -67,7 +83,12 @@ class Unrolled:
 
 # Columns of a choice: 0 is NEW, 1 INVALID, 2 IGNORE, and evictions follow.
 NEW_COLUMN, INVALID_COLUMN, IGNORE_COLUMN, EVICT_COLUMN = range(4)
-_COLUMNS = {ActionKind.NEW: NEW_COLUMN, ActionKind.INVALID: INVALID_COLUMN, ActionKind.IGNORE: IGNORE_COLUMN}
+_COLUMNS = {
+    ActionKind.NEW: NEW_COLUMN,
+    ActionKind.RECALL: NEW_COLUMN,
+    ActionKind.INVALID: INVALID_COLUMN,
+    ActionKind.IGNORE: IGNORE_COLUMN,
+}
 
 
 def unroll(
@@ -94,17 +115,21 @@ def unroll(
     members = np.array(replay.members, dtype=np.int64)
     states = _entity_arrays(mention, members, sequence, offsets)
     match = (
-        _state_matches(facts, members, sequence, offsets) if "match" in features else np.zeros((len(members), count))
+        _state_matches(facts, members, sequence, offsets)
+        if "match" in features or policy.recalls
+        else np.zeros((len(members), count))
     )
 
-    codes = pair_codes(
-        features,
-        mention[pair_mention],
-        states[pair_state],
-        match=match[pair_state, pair_mention],
-        last_action=last_action[pair_mention],
-        genre=genre,
-    )
+    def codes(row: Integers, state: Integers) -> Integers:
+        return pair_codes(
+            features,
+            mention[row],
+            states[state],
+            match=match[state, row],
+            last_action=last_action[row],
+            genre=genre,
+        )
+
     self_codes = np.zeros((count, len(features)), dtype=np.int64)
     for column, name in enumerate(features):
         if name in SCALAR_FEATURES:
@@ -121,7 +146,7 @@ def unroll(
         pair_mention=pair_mention,
         pair_state=pair_state,
         pair_cell=pair_cell,
-        pair_codes=codes,
+        pair_codes=codes(pair_mention, pair_state),
         target=np.array([a.cell if a.kind is ActionKind.LINK else NONE for a in actions], dtype=np.int64),
         self_codes=self_codes,
         option_mention=option_mention,
@@ -130,7 +155,17 @@ def unroll(
         evict_option=evict_option,
         evict_column=evict_column,
         option_target=np.array(replay.option_targets, dtype=np.int64),
+        recalls=_recalls([one for one in replay.openings if not mention.pronoun[one.mention]], match, codes),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """A mention takes a cell without a link: the states of the archived entities, the latest first, and who returns."""
+
+    mention: int
+    states: list[int]
+    returning: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +179,22 @@ class _Replay:
     option_full: list[bool]
     option_targets: list[int]
     evictions: list[tuple[int, int, int]]  # choice, cell, place among the evictions of the choice
+    openings: list[_Opening]  # where something is archived
 
     @classmethod
     def of(cls, actions: Sequence[Action], policy: MemoryPolicy) -> _Replay:
-        walk = cls([], [], [], [], [], [], [])
-        memory = Cells()
+        walk = cls([], [], [], [], [], [], [], [])
+        memory = Cells(archive={} if policy.recalls else None)
+        latest: dict[int, int] = {}  # the state of each entity
         for number, action in enumerate(actions):
             if action.kind is not ActionKind.LINK:
                 walk._choose(number, action, memory, policy)
+                if memory.archive and action.cell is not None:
+                    returning = None if action.entity is None else latest[action.entity]
+                    walk.openings.append(_Opening(number, [latest[e] for e in reversed(memory.archive)], returning))
             memory.apply(action, number)
             if action.cell is not None:
+                latest[memory.entities[action.cell]] = len(walk.members)
                 walk.members.append(number)
                 walk.cells.append(action.cell)
                 walk.entities.append(memory.entities[action.cell])
@@ -167,10 +208,43 @@ class _Replay:
         self.option_mentions.append(number)
         self.option_full.append(options.new is None)
         self.evictions.extend((choice, cell, place) for place, cell in enumerate(options.evict))
-        if action.kind is ActionKind.EVICT and action.cell is not None:
+        # Who returns takes a cell as a newcomer does.
+        if options.evict and action.cell is not None:
             self.option_targets.append(EVICT_COLUMN + options.evict.index(action.cell))
         else:
             self.option_targets.append(_COLUMNS[action.kind])
+
+
+def _recalls(
+    openings: Sequence[_Opening], match: npt.NDArray[Any], codes: Callable[[Integers, Integers], Integers]
+) -> Recalls | None:
+    """Who is compared: who returns, and besides the best string matches, the latest first."""
+    if not openings:
+        return None
+    found: list[Integers] = []
+    for opening in openings:
+        states = np.array(opening.states, dtype=np.int64)
+        best = states[np.argsort(-match[states, opening.mention], kind="stable")][:RECALL_CANDIDATES]
+        if opening.returning is not None and opening.returning not in best:
+            best[-1] = opening.returning
+        found.append(best)
+    lengths = [len(states) for states in found]
+    state = np.concatenate(found)
+    row = np.repeat([opening.mention for opening in openings], lengths)
+    return Recalls(
+        pair_mention=row,
+        pair_state=state,
+        pair_step=np.repeat(np.arange(len(found)), lengths),
+        pair_column=np.concatenate([np.arange(length) for length in lengths]),
+        pair_codes=codes(row, state),
+        target=np.array(
+            [
+                NONE if opening.returning is None else states.tolist().index(opening.returning)
+                for opening, states in zip(openings, found, strict=True)
+            ],
+            dtype=np.int64,
+        ),
+    )
 
 
 def _state_table(replay: _Replay, count: int) -> Integers:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.memory.facts import MentionFacts
+from longcoref.memory.policies import RECALL_CANDIDATES
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.matching import keys_of
 
@@ -25,7 +26,7 @@ IN_MEMORY = 2048
 NEAREST_AMONG = 256
 """The latest entities, whose vectors are compared."""
 _PER_STRING = 4  # entities that one string finds
-_BY_STRING, _BY_VECTOR = 6, 2  # candidates of a mention
+_BY_VECTOR = 2  # candidates of a mention; the others are found by string
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Archive:
         found: dict[int, None] = {}
         for _, string in sorted(keys_of(facts), reverse=True):
             for entity in reversed(self._by_string.get(string, ())):
-                if entity in self and len(found) < _BY_STRING:
+                if entity in self and len(found) < RECALL_CANDIDATES - _BY_VECTOR:
                     found[entity] = None
         if found or facts.head:
             nearness = np.where(self._latest >= 0, self._vectors @ x, -np.inf)

@@ -120,9 +120,10 @@ class Clusterer:
                     options = self._policy.options(self.cells)
                     second = self._option_scores(options, features, as_candidate[i], score)
                     action = action or self._best_option(options, second, score)
-                    if action.kind is not ActionKind.INVALID and actions is None and self._archive is not None:
+                    if action.kind is not ActionKind.INVALID and self._archive is not None:
                         recalled = self._recall_scores(x[i], projected[i], mention, facts[i], score)
-                        action = _best_recall(recalled, options, second) or action
+                        if actions is None:
+                            action = _best_recall(recalled, options, second) or action
                 leaving = None if action.cell is None else self._leaving(action)
                 evicted, entity = self.cells.apply(action, self._seen), None
                 if evicted is not None and leaving is not None and self._archive is not None:

@@ -166,7 +166,7 @@ class Trainer:
             loss.backward()  # type: ignore[no-untyped-call]
             return {"mention": loss.item()}
         cells = int(self._random.choice(settings.cells))
-        policy = memory_policy(settings.policy, cells or None)
+        policy = memory_policy(settings.policy, cells or None, recall=settings.recall)
         losses = self.model.losses(example, vectors, policy, self._random)
         losses.total(settings.mention_weight, settings.label_weight).backward()  # type: ignore[no-untyped-call]
         return {name: getattr(losses, name).item() for name in losses.__slots__} | {"cells": cells}
@@ -210,7 +210,7 @@ class Trainer:
         settings = self.config.train
         self._swap()
         self.model.eval()
-        policy = memory_policy(settings.dev_policy, settings.dev_cells or None)
+        policy = memory_policy(settings.dev_policy, settings.dev_cells or None, recall=settings.recall)
         started = time.perf_counter()
         result = evaluate_torch(self.model, self._dev, policy, self._source)
         scores = {name: value for name, value in result.as_json().items() if isinstance(value, float)}
