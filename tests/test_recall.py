@@ -1,8 +1,10 @@
-"""Evicted entities are archived and come back: the archive, the action, the oracle, and a resolver with recall."""
+"""Evicted entities are archived and come back: the archive, the action, the oracle, a resolver, and what it costs."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import longcoref
+from longcoref.cli import main
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
 from longcoref.memory.facts import mention_facts
 from longcoref.memory.features import SAME_HEAD, SAME_STRING
@@ -178,3 +181,25 @@ def test_a_resolver_with_recall_is_the_same_whole_in_pieces_and_resumed(tiny_mod
 def test_without_evictions_recall_changes_nothing(tiny_model: Path) -> None:
     on, off = (longcoref.load(tiny_model, cells=500, threads=1, recall=recall)(TEXT) for recall in (True, False))
     assert on.clusters == off.clusters
+
+
+def test_the_bench_follows_a_text_with_and_without_recall(
+    tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "novel.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    options = ["--model", str(tiny_model), "--cells", "2", "--every", "30", "--plots", str(tmp_path), "--json"]
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "recall", str(text), *options])
+    assert stop.value.code == 0
+    rows = json.loads(capsys.readouterr().out)
+    off, on = ([row for row in rows if row["recall"] == side] for side in ("off", "on"))
+    words = len(tokenize(TEXT).words)
+    assert [row["words"] for row in off] == [row["words"] for row in on]
+    assert on[-1]["words"] == words
+    assert all(after["words"] - before["words"] >= 30 for before, after in pairwise(on[:-1]))
+    assert [row["mentions"] for row in off] == [row["mentions"] for row in on]
+    assert {row["archived"] for row in off} == {0}
+    assert on[-1]["archived"] > 0
+    assert all(row["milliseconds_per_mention"] > 0 < row["peak_megabytes"] for row in rows)
+    assert (tmp_path / "recall_milliseconds_per_mention.svg").exists()

@@ -5,12 +5,14 @@ The texts are the user's: whole novels, joined until they are as long as wanted.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,13 @@ from typing import Any
 import numpy as np
 
 from longcoref.errors import InputError
-from longcoref.memory import LearnedMemory, MemoryPolicy, UnboundedMemory
+from longcoref.formats import read_corpus
+from longcoref.memory import LearnedMemory, MemoryPolicy, UnboundedMemory, memory_policy
 from longcoref.resolver import Resolver
 from longcoref.runtime.clusterer import Clusterer
+from longcoref.runtime.footprint import peak_bytes
 from longcoref.runtime.heads import Floats
+from longcoref.runtime.model import open_model
 from longcoref.runtime.pieces import Integers
 from longcoref.runtime.reading import Block, Model, Reader, WindowEncoder, sentences_of
 from longcoref.runtime.windows import Window
@@ -147,6 +152,57 @@ def bench_growth(
                     "output_megabytes": output.stat().st_size / 1e6,
                 }
             )
+    return rows
+
+
+def bench_recall(
+    path: Path, *, model: str | None, cells: int, every: int = 10_000
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Clustering and memory along one long text, recall off and on: a row for every so many words, and a summary.
+
+    Each of the two is a process of its own. The summary has the last third of the text against the first.
+    """
+    rows, summary = [], []
+    for recall in (False, True):
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+            found = process.submit(_along, path, model, cells, recall, every).result()
+        third = -(-len(found) // 3)
+        facts: dict[str, Any] = {"recall": found[-1]["recall"], "words": found[-1]["words"]}
+        for name in ("milliseconds_per_mention", "peak_megabytes"):
+            first, last = (sum(row[name] for row in part) for part in (found[:third], found[-third:]))
+            facts[f"{name}_last_to_first_third"] = last / first
+        rows += found
+        summary.append(facts)
+    return rows, summary
+
+
+def _along(path: Path, model: str | None, cells: int, recall: bool, every: int) -> list[dict[str, Any]]:
+    """What happens along a text: time of clustering alone, peak memory of the process, entities in the archive."""
+    opened = open_model(model, threads=1)
+    (document,) = read_corpus(path, format="text")
+    loop = Clusterer(opened.heads, memory_policy("learned", cells, recall=recall))
+    rows: list[dict[str, Any]] = []
+    mentions, seconds, end = 0, 0.0, len(document.words)
+    for block in Reader(opened, LearnedMemory(1)).read(sentences_of(document), last=True):
+        started = time.process_time()  # what others do on the machine meanwhile does not count
+        for _ in loop.cluster(block.x, _scores(block), block.facts):
+            mentions += 1
+        seconds += time.process_time() - started
+        words = block.first_word + sum(len(sentence.words) for sentence in block.sentences)
+        if mentions and (words >= every * (len(rows) + 1) or words == end):
+            rows.append(
+                {
+                    "recall": "on" if recall else "off",
+                    "words": words,
+                    "mentions": mentions,
+                    "milliseconds_per_mention": 1000 * seconds / mentions,
+                    "peak_megabytes": peak_bytes() / 1e6,
+                    "archived": len(loop.cells.archive or ()),
+                }
+            )
+            mentions, seconds = 0, 0.0
+    if not rows:
+        raise InputError("holds no mentions to cluster", path)
     return rows
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from longcoref.analysis.plots import draw_lines
-from longcoref.benchmark import bench_cells, bench_growth, bench_load, bench_speed, join_texts
+from longcoref.benchmark import bench_cells, bench_growth, bench_load, bench_recall, bench_speed, join_texts
 from longcoref.errors import UsageError
 from longcoref.memory import memory_policy
 from longcoref.resolver import load
@@ -100,6 +100,10 @@ Words = Annotated[int, typer.Option(help="How many words of them.")]
 ModelOption = Annotated[str | None, typer.Option(help="Model directory or name; the shipped one if not given.")]
 Repeat = Annotated[int, typer.Option(help="Each time is the fastest of so many.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_RECALL_CURVES = {
+    "milliseconds_per_mention": "milliseconds of clustering per mention",
+    "peak_megabytes": "peak resident memory, MB",
+}
 
 
 @app.command()
@@ -178,6 +182,38 @@ def growth(
             title = f"{label.capitalize()} by length of the text"
             draw_lines(series, plots / f"growth_{name}", title=title, horizontal="words", vertical=label, marked=True)
     _show(rows, as_json=as_json)
+
+
+@app.command()
+def recall(
+    text: Annotated[Path, typer.Argument(help="One long text, such as a novel.", show_default=False)],
+    every: Annotated[int, typer.Option(min=1, help="Words between two measurements.")] = 10_000,
+    cells: Annotated[int, typer.Option(min=1, help="Capacity of the memory.")] = 20,
+    model: ModelOption = None,
+    plots: Annotated[Path | None, typer.Option(help="Draw the curves of time and memory into this folder.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Follow clustering time and peak memory along one text, with and without recall of evicted entities.
+
+    Examples:
+      longcoref bench recall novel.txt --plots out
+
+    """
+    rows, summary = bench_recall(text, model=model, cells=cells, every=every)
+    if plots is not None:
+        for name, label in _RECALL_CURVES.items():
+            series = {
+                f"recall {side}": (
+                    [row["words"] for row in rows if row["recall"] == side],
+                    [row[name] for row in rows if row["recall"] == side],
+                )
+                for side in ("off", "on")
+            }
+            title = f"{label[0].upper()}{label[1:]}, along a novel"
+            draw_lines(series, plots / f"recall_{name}", title=title, horizontal="words", vertical=label, marked=True)
+    _show(rows, as_json=as_json)
+    if not as_json:
+        _show(summary, as_json=False)
 
 
 @app.command("load")
