@@ -70,7 +70,7 @@ def table(result: Result) -> list[str]:
 def test_the_table_shows_every_cluster_and_no_zeros() -> None:
     lines = table(RESULT)
     assert [line.split() for line in lines if "Anna" in line or "hill" in line] == [
-        ["Anna", "PER", "11", "2", "1", "2", "2", "12", "Nan,", "Miss", "Hale"],
+        ["Anna", "PER", "11", "2", "1", "2", "2", "12", "Nan;", "Miss", "Hale"],
         ["the", "hill", "LOC", "1", "5", "5"],
     ]
 

@@ -326,10 +326,12 @@ def test_a_file_of_another_text_is_refused(reader: Reader, story_page: str) -> N
     cast = reader.cast()
     wrong = reader.folder / "wrong.json"
     mention = {"start": 0, "end": 4, "text": "Anna"}
-    wrong.write_text(json.dumps({"schema": "longcoref/1", "clusters": [{"id": 0, "mentions": [mention]}]}))
-    reader.element("#file").send_keys(str(wrong))
-    reader.wait_for("#banner", "another text")
-    assert reader.cast() == cast
+    beyond = {"start": len(STORY), "end": len(STORY) + 9, "speaker": 0, "addressee": None, "score": 1}
+    for record in ({"clusters": [{"id": 0, "mentions": [mention]}]}, {"clusters": [], "quotes": [beyond]}):
+        wrong.write_text(json.dumps({"schema": "longcoref/1", **record}))
+        reader.element("#file").send_keys(str(wrong))
+        reader.wait_for("#banner", f"another text: expected “{mention['text'] if record['clusters'] else ''}”")
+        assert reader.cast() == cast
 
 
 def test_the_memory_is_shown_if_there_is_a_trace(reader: Reader, story: Result, story_page: str) -> None:

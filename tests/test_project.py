@@ -115,7 +115,7 @@ def test_make_run_ends_with_the_cast_that_the_readme_shows(capsys: pytest.Captur
     command = next(line for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines() if "--to cast" in line)
     arguments = command.split()[1:]
     printed = run(capsys, *(str(ROOT / part) if part.startswith("examples/") else part for part in arguments))
-    shown = next(block for block in blocks(README) if "also called" in block)
+    shown = next(block for block in blocks(README) if "aliases" in block)
     # Counts may differ by a mention between processors; who is in the cast may not.
     names = [re.split(r" {2,}", line.strip())[0] for line in shown.splitlines()[2:]]
     assert len(names) > 5

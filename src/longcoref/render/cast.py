@@ -23,8 +23,8 @@ from longcoref.result import Result, ResultCluster
 from longcoref.runtime.naming import KINDS, without_possessive
 
 KIND_COLUMNS = dict(zip(KINDS, ("names", "nouns", "pronouns"), strict=True))
-TABLE_COLUMNS = ("name", "type", "mentions", "quotes", *THIRD_PERSON.values(), "first", "last", "also called")
-COLUMNS = (*TABLE_COLUMNS[:-1], *KIND_COLUMNS.values(), "aliases")
+TABLE_COLUMNS = ("name", "type", "mentions", "quotes", *THIRD_PERSON.values(), "first", "last", "aliases")
+COLUMNS = (*TABLE_COLUMNS[:-1], *KIND_COLUMNS.values(), TABLE_COLUMNS[-1])
 _WIDTH = 100
 _LONGEST_NAME = 24
 
@@ -101,10 +101,9 @@ def write_cast(results: Iterable[Result], stream: IO[str]) -> None:
         for column in TABLE_COLUMNS[:-1]:
             side: Literal["left", "right"] = "left" if column in ("name", "type") else "right"
             table.add_column(column, justify=side, no_wrap=True)
-        table.add_column(TABLE_COLUMNS[-1])  # the one that gives way
+        table.add_column(Text(TABLE_COLUMNS[-1], no_wrap=True))  # the one that gives way
         for row in cast_rows(result):
-            shown = row | {"also called": str(row["aliases"]).replace(";", ",")}
-            table.add_row(*(_cell(shown, column) for column in TABLE_COLUMNS))
+            table.add_row(*(_cell(row, column) for column in TABLE_COLUMNS))
         console.print(table)
 
 
