@@ -26,8 +26,9 @@ from longcoref.memory.facts import MentionFacts, document_facts
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.model import open_model
 from longcoref.runtime.naming import NameChooser
+from longcoref.runtime.persons import Seen
 from longcoref.runtime.reading import Model, Reader, mention_labels, sentences_of
-from longcoref.runtime.second_look import Seen, look_again
+from longcoref.runtime.second_look import look_again
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
@@ -109,7 +110,7 @@ def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -
         for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
             if decision.entity is not None:
                 span = WordSpan(*proposals.spans[start + row].tolist())
-                seen.append(Seen(span, decision.entity, *labels[row], facts[row]))
+                seen.append(Seen(span, decision.entity, *labels[row], facts[row], decision.rivals))
     return seen
 
 

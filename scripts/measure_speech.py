@@ -23,8 +23,9 @@ from longcoref.clusters import spans_of
 from longcoref.memory.facts import FIRST_PERSON, SECOND_PERSON
 from longcoref.metrics import score_documents
 from longcoref.runtime.model import open_model
+from longcoref.runtime.persons import Seen
 from longcoref.runtime.reading import Model
-from longcoref.runtime.second_look import Seen, look_again
+from longcoref.runtime.second_look import look_again
 from longcoref.spans import WordSpan
 
 ASKED = {FIRST_PERSON: "I", SECOND_PERSON: "you"}

@@ -117,9 +117,9 @@ def learn(corpus: list[Annotated], task: str) -> dict[str, float]:
         page = speakers._Page(document, quotations, mentions)
         for number, gold in enumerate(spoken if task == "speaker" else addressed):
             if task == "speaker":
-                entities, rows = speakers.speaker_candidates(page, number, spoken)
+                entities, rows, _ = speakers.speaker_candidates(page, number, spoken)
             else:
-                entities, rows = speakers.addressee_candidates(page, number, spoken, addressed)
+                entities, rows, _ = speakers.addressee_candidates(page, number, spoken, addressed)
             right = np.array([entity == gold for entity in entities])
             if right.any():
                 examples.append((np.array([[cue in row for cue in cues] for row in rows], dtype=float), right))

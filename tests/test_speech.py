@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from longcoref.document import Document
 from longcoref.memory.facts import mention_facts
-from longcoref.runtime.second_look import Seen, look_again
+from longcoref.runtime.persons import Seen
+from longcoref.runtime.second_look import look_again
 from longcoref.runtime.speakers import ADDRESSEE_CUES, SPEAKER_CUES, learned_weights
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize

@@ -14,8 +14,9 @@ from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
 from longcoref.runtime.confidence import Calibration
+from longcoref.runtime.persons import Seen
 from longcoref.runtime.reading import Model, Reading, mention_labels, read_document
-from longcoref.runtime.second_look import Seen, look_again
+from longcoref.runtime.second_look import look_again
 from longcoref.spans import WordSpan
 
 
@@ -110,7 +111,7 @@ def _found(document: Document, reading: Reading, model: Model, names: bool, spee
         return reading.clusters()
     labels = mention_labels(model, reading.x, reading.facts)
     seen = [
-        Seen(span, decision.entity, *label, facts)
+        Seen(span, decision.entity, *label, facts, decision.rivals)
         for span, decision, label, facts in zip(reading.spans, reading.decisions, labels, reading.facts, strict=True)
         if decision.entity is not None
     ]

@@ -19,8 +19,10 @@ from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import MissingExtraError
 from longcoref.memory.facts import mention_facts
+from longcoref.runtime.clusterer import Rivals
 from longcoref.runtime.naming import NameChooser
-from longcoref.runtime.second_look import Seen, look_again
+from longcoref.runtime.persons import Seen
+from longcoref.runtime.second_look import look_again
 from longcoref.runtime.speakers import Turn
 from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
@@ -230,6 +232,7 @@ class _Growing:
     types: Counter[str] = field(default_factory=Counter)
     count: int = 0
     mentions: list[ResultMention] = field(default_factory=list)
+    rivals: list[Rivals] = field(default_factory=list)
 
 
 class Gathering:
@@ -247,10 +250,10 @@ class Gathering:
         mention = ResultMention(
             step.start, step.end, step.text, step.kind, step.type, step.score, step.sentence, step.words
         )
-        self._put(entity, mention)
+        self._put(entity, mention, step.decision.rivals)
         return mention
 
-    def _put(self, entity: int, mention: ResultMention) -> None:
+    def _put(self, entity: int, mention: ResultMention, rivals: Rivals = ()) -> None:
         growing = self._growing.setdefault(entity, _Growing())
         growing.names.add(mention.text, mention.kind)
         if mention.type is not None:
@@ -258,12 +261,17 @@ class Gathering:
         growing.count += 1
         if self._keep:
             growing.mentions.append(mention)
+            growing.rivals.append(rivals)
 
     def looked_again(self, document: Document, *, names: bool, speech: bool) -> tuple[Gathering, list[Turn]]:
         """What a second look at the whole document makes of the mentions, and who speaks its quotations."""
         mentions = sorted(
-            ((mention, entity) for entity, growing in self._growing.items() for mention in growing.mentions),
-            key=lambda pair: pair[0].words,
+            (
+                (mention, entity, rivals)
+                for entity, growing in self._growing.items()
+                for mention, rivals in zip(growing.mentions, growing.rivals, strict=True)
+            ),
+            key=lambda item: item[0].words,
         )
         seen = [
             Seen(
@@ -272,12 +280,13 @@ class Gathering:
                 mention.kind,
                 mention.type,
                 mention_facts(document.words[slice(*mention.words)], sentence=mention.sentence, quoted=False),
+                rivals,
             )
-            for mention, entity in mentions
+            for mention, entity, rivals in mentions
         ]
         look = look_again(document, seen, names=names, speech=speech)
         again = Gathering()
-        for (mention, _), entity in zip(mentions, look.entities, strict=True):
+        for (mention, *_), entity in zip(mentions, look.entities, strict=True):
             again._put(entity, mention)
         return again, look.turns
 
@@ -295,6 +304,7 @@ class Gathering:
                 "types": growing.types,
                 "count": growing.count,
                 "mentions": [asdict(mention) for mention in growing.mentions],
+                "rivals": growing.rivals,
             }
             for entity, growing in self._growing.items()
         ]
@@ -304,7 +314,8 @@ class Gathering:
         for item in state:
             names = NameChooser(item["rank"], Counter(item["names"]))
             mentions = [ResultMention(**{**values, "words": WordSpan(*values["words"])}) for values in item["mentions"]]
-            self._growing[item["entity"]] = _Growing(names, Counter(item["types"]), item["count"], mentions)
+            rivals = [tuple((entity, score) for entity, score in row) for row in item["rivals"]]
+            self._growing[item["entity"]] = _Growing(names, Counter(item["types"]), item["count"], mentions, rivals)
 
     def clusters(self) -> tuple[ResultCluster, ...]:
         """All clusters so far, in order of first mention."""

@@ -28,6 +28,7 @@ _PRONOUNS = (
 )
 PRONOUN_CLASSES = len(_PRONOUNS) + 1  # class 0 is no pronoun
 FIRST_PERSON, SECOND_PERSON = 5, 7  # the classes of I and of you
+HE_OR_SHE = (1, 2)  # the classes of pronouns that are one person's
 THIRD_PERSON = {1: "he", 2: "she", 4: "they"}  # the classes by which a text shows a gender, or leaves it open
 _PRONOUN = {word: (number, gender) for number, (line, gender) in enumerate(_PRONOUNS, 1) for word in line.split()}
 

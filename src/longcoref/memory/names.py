@@ -78,6 +78,7 @@ _NICKNAMES = (
     "david davy",
     "stephen steve",
     "laurence larry",
+    "gilbert gil",
 )
 _FULL = {name: line.split()[0] for line in _NICKNAMES for name in line.split()}
 
@@ -109,6 +110,16 @@ class Name:
         return self.parts[0] if self.title and self.title not in _BEFORE_GIVEN else ""
 
     @property
+    def titled(self) -> str:
+        """The only part of a name behind a title like Mr.: the family name, or a given one; else ""."""
+        return self.family if len(self.parts) == 1 else ""
+
+    def calls_by_given(self, other: Name) -> bool:
+        """Whether this may be the given name of a full one behind its title: Mr. Ned of Mr. Ned Hallow."""
+        short = _FULL.get(self.titled, self.titled)
+        return bool(short and other.family) and short == other.given and other.title in ("", self.title)
+
+    @property
     def alone(self) -> str:
         """The only part of a name of which nothing says whether it is given or family, else ""."""
         return "" if self.title or len(self.parts) > 1 else _FULL.get(self.parts[0], self.parts[0])
@@ -125,6 +136,8 @@ def parse_name(text: str) -> Name | None:
         title, words = found, words[1:]
     parts: list[str] = []
     for word in words:
+        if parts and len(word) > 1 and _title(word):
+            break  # "Tom Mrs. Hallow" is two people
         bare = word.rstrip(",;:!?")
         for ending in ("'s", "’s", "'", "’"):
             bare = bare.removesuffix(ending)
@@ -158,6 +171,8 @@ def contradict(first: Name, second: Name) -> bool:
             return one.alone not in known and one.parts[0] not in known and bool(other.given and other.family)
     if first.given and second.given and not _same_given(first.given, second.given):
         return True
+    if first.calls_by_given(second) or second.calls_by_given(first):
+        return False
     return bool(first.family and second.family and first.family != second.family)
 
 
@@ -183,6 +198,9 @@ class Person:
         """Whether a name that occurs with pronouns of these genders can be the person's."""
         if (name.gender or clear_gender(genders)) | self.gender == MASCULINE | FEMININE:
             return False
+        others = [other for other in self.names if other.family == name.titled or name.calls_by_given(other)]
+        if name.titled and not any(other.family == name.titled or other.title == name.title for other in others):
+            return False  # Mrs. Rachel is a Mrs. Rachel Hallow, not any Rachel
         against = sum(count for other, count in self.names.items() if _contradict(name, other))
         return 4 * against <= self.count
 
@@ -257,6 +275,8 @@ def _same_place(name: Name, numbers: Iterable[int], persons: Sequence[Person]) -
     numbers = list(numbers)
     key = name.given or name.alone
     same = [n for n in numbers if key and any(key in (other.given, other.alone) for other in persons[n].names)]
+    if name.titled:
+        same = [n for n in numbers if any(other.family == name.titled for other in persons[n].names)]
     if len(name.parts) > 1:
         return [
             n for n in numbers if any(name.family == other.family or not other.family for other in persons[n].names)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from longcoref.errors import UsageError
 from longcoref.memory.actions import INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
-from longcoref.memory.facts import MentionFacts
+from longcoref.memory.facts import HE_OR_SHE, MentionFacts
 from longcoref.memory.features import (
     FEATURES,
     LAST_ACTION,
@@ -37,6 +37,8 @@ _CELL_ARRAYS = ("vectors", "link_parts", "fertility_parts", "weights")  # one ro
 _MENTIONS_AT_ONCE = 8
 _PAIRS_AT_ONCE = 512
 """Bounds of what is scored in one product: more costs pairs among the mentions themselves, and memory."""
+_RIVALS, _RIVALRY = 8, 6.0  # so many entities, and no more than so far behind the best, are remembered of a pronoun
+Rivals = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ class Decision:
 
     `links` are the scores of the cells in use when it came; none scores 0. Where it was not linked, `offered` are the
     options of the second step and `options` their scores, in the order of `offered.actions()`. Entities are numbered as
-    they are opened. `recalled` are the archived entities that were compared, with their scores.
+    they are opened. `recalled` are the archived entities that were compared, with their scores. `rivals`, of a "he" or
+    "she" only, are the entities in memory that it may have been, best first, with their scores: what a second look has.
     """
 
     action: Action
@@ -56,6 +59,7 @@ class Decision:
     offered: Options | None
     options: Floats
     recalled: Sequence[tuple[int, float]] = ()
+    rivals: Rivals = ()
 
 
 class Clusterer:
@@ -124,6 +128,7 @@ class Clusterer:
                         recalled = self._recall_scores(x[i], projected[i], mention, facts[i], score)
                         if actions is None:
                             action = _best_recall(recalled, options, second) or action
+                rivals = self._rivals(links) if mention.pronoun in HE_OR_SHE else ()
                 leaving = None if action.cell is None else self._leaving(action)
                 evicted, entity = self.cells.apply(action, self._seen), None
                 if evicted is not None and leaving is not None and self._archive is not None:
@@ -138,7 +143,7 @@ class Clusterer:
                     meetings.change(action.cell, row, share)
                 self._last_action = LAST_ACTION[action.kind]
                 self._seen += 1
-                yield Decision(action, entity, evicted, score, links, options, second, recalled)
+                yield Decision(action, entity, evicted, score, links, options, second, recalled, rivals)
             start += size
 
     def _pair_features(self, mention: MentionArrays, facts: MentionFacts) -> Floats:
@@ -204,6 +209,14 @@ class Clusterer:
         hidden += self._heads.link_table[codes + self._heads.table_offsets].sum(1)
         scores = (link.finish(hidden) + score).tolist()
         return list(zip(entities, scores, strict=True))
+
+    def _rivals(self, links: Floats) -> Rivals:
+        """The entities whose scores are near the best one."""
+        if not len(links):
+            return ()
+        near = np.flatnonzero(links > links.max() - _RIVALRY)
+        best = near[np.argsort(-links[near], kind="stable")][:_RIVALS]
+        return tuple((self.cells.entities[cell], float(links[cell])) for cell in best.tolist())
 
     def _leaving(self, action: Action) -> Archived | None:
         """What the archive keeps of the entity that an action drives from its cell, if there is an archive and one."""

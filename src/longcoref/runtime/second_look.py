@@ -1,37 +1,30 @@
 """A second look at the clusters of a whole text, with what only the whole text shows.
 
-The memory decides mention by mention, before it is known who speaks and what everybody is called. Here, entities with
-the names of one person become one (`names`), and the persons of a dialogue are told apart (`speech`): "I" in a
-quotation is its speaker, "you" and a noun that calls somebody ("sir") its addressee, and "I" outside quotations the one
-narrator. Each mention is looked at a constant number of times.
+The memory decides mention by mention, before it is known who speaks and what everybody is called. Here, the persons
+whom the text names are told apart and brought together (`names`), a "he" or "she" goes to the likeliest of those whom
+the memory compared it with, now that it is known who they are, and the persons of a dialogue are told apart (`speech`):
+"I" in a quotation is its speaker, "you" and a noun that calls somebody ("sir") its addressee, "he" and "she" rather
+neither, and "I" outside quotations the one narrator. Each mention is looked at a constant number of times.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longcoref.document import Document
-from longcoref.memory.facts import FIRST_PERSON, SECOND_PERSON, MentionFacts
-from longcoref.memory.names import FEMININE, MASCULINE, Name, persons_of
-from longcoref.runtime.speakers import PersonMention, Turn, attribute, is_called
-from longcoref.spans import WordSpan
+from longcoref.memory.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
+from longcoref.memory.names import clear_gender
+from longcoref.runtime.persons import NamedPersons, Seen, contradicts, gender_of
+from longcoref.runtime.speakers import SALIENCE, PersonMention, Turn, attribute, is_called
 from longcoref.text.quotations import Quotation, find_quotations
 
 _NARRATOR = 5  # "I"s outside quotations, fewer than which make no narrator
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A mention with the entity it was given, its kind (PROP, NOM, PRON), and its type where the model has types."""
-
-    span: WordSpan
-    entity: int
-    kind: str
-    type: str | None
-    facts: MentionFacts
+_LOOSE = 0.2  # the share of nouns up to which an entity without a name is but a heap of pronouns
+_ADDRESSED = 0.5  # how likely it is, against anybody else, that "he" or "she" is who is spoken to
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +40,17 @@ class SecondLook:
 
 def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = True, speech: bool = True) -> SecondLook:
     """Looks again at the mentions of a document, which are in text order."""
-    persons = _persons(mentions)
     if names:
-        merged = same_name(mentions, persons)
-        mentions = [replace(mention, entity=merged.get(mention.entity, mention.entity)) for mention in mentions]
-        persons = {merged.get(entity, entity) for entity in persons}
+        named = NamedPersons(mentions, _persons(mentions))
+        mentions = [
+            replace(mention, rivals=named.people(mention), entity=named.person_of(mention)) for mention in mentions
+        ]
+    persons = _persons(mentions)
+    chances = _chances(mentions, persons)
+    mentions = [
+        mention if not known else replace(mention, entity=max(known, key=known.__getitem__))
+        for mention, known in zip(mentions, chances, strict=True)
+    ]
     quotations = find_quotations(document)
     places = _places(mentions, quotations)
     narrator = _narrator(mentions, places) if speech else None
@@ -68,16 +67,16 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
         document,
         quotations,
         [
-            PersonMention(mention.span, mention.entity, mention.facts)
-            for mention in mentions
+            PersonMention(mention.span, mention.entity, mention.facts, _among(persons, known))
+            for mention, known in zip(mentions, chances, strict=True)
             if mention.entity in persons and mention.facts.pronoun != SECOND_PERSON
         ],
     )
     entities = [mention.entity for mention in mentions]
     if speech:
         for number, (mention, place) in enumerate(zip(mentions, places, strict=True)):
-            if place is not None and (voice := _voice(document, mention, turns[place])) is not None:
-                entities[number] = voice
+            if place is not None:
+                entities[number] = _in_quotation(document, mention, chances[number], turns[place])
     return _numbered(entities, turns)
 
 
@@ -91,12 +90,19 @@ def _numbered(entities: Sequence[int], turns: Sequence[Turn]) -> SecondLook:
     )
 
 
-def _voice(document: Document, mention: Seen, turn: Turn) -> int | None:
-    """The speaker or the addressee, if a mention in a quotation is one of them by its wording."""
+def _in_quotation(document: Document, mention: Seen, chances: Mapping[int, float], turn: Turn) -> int:
+    """Who a mention in a quotation is, given who speaks it and to whom."""
+    voice = None
     if mention.facts.pronoun == FIRST_PERSON:
-        return turn.speaker
-    calls = mention.kind == "NOM" and mention.type in ("PER", None) and is_called(document.words, mention.span)
-    return turn.addressee if mention.facts.pronoun == SECOND_PERSON or calls else None
+        voice = turn.speaker
+    elif mention.facts.pronoun == SECOND_PERSON or (
+        mention.kind == "NOM" and mention.type in ("PER", None) and is_called(document.words, mention.span)
+    ):
+        voice = turn.addressee
+    elif chances and turn.speaker is not None:
+        doubts = {turn.addressee: _ADDRESSED, turn.speaker: 1 - turn.probability}
+        voice = max(chances, key=lambda entity: chances[entity] * doubts.get(entity, 1.0))
+    return mention.entity if voice is None else voice
 
 
 def _persons(mentions: Sequence[Seen]) -> set[int]:
@@ -107,37 +113,43 @@ def _persons(mentions: Sequence[Seen]) -> set[int]:
     return {entity for entity, counts in types.items() if counts.most_common(1)[0][0] in ("PER", None)}
 
 
-def same_name(mentions: Sequence[Seen], persons: set[int]) -> dict[int, int]:
-    """Of each entity that is called like an earlier one, that earlier one."""
-    names: Counter[Name] = Counter()
-    called: defaultdict[int, Counter[Name]] = defaultdict(Counter)
-    pronouns: defaultdict[int, Counter[int]] = defaultdict(Counter)
+def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, float]]:
+    """Of each "he" and "she" the persons that it may be, and how likely; nothing of other mentions."""
+    sizes = Counter(mention.entity for mention in mentions)
+    genders: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    kinds: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for mention in mentions:
-        if mention.entity not in persons:
-            continue
-        if mention.kind == "PROP" and mention.facts.name is not None:
-            names[mention.facts.name] += 1
-            called[mention.entity][mention.facts.name] += 1
-        elif mention.facts.pronoun and mention.facts.gender in (MASCULINE, FEMININE):
-            pronouns[mention.entity][mention.facts.gender] += 1
-    genders: defaultdict[Name, Counter[int]] = defaultdict(Counter)
-    for entity, counts in called.items():
-        if pronouns[entity]:
-            gender = pronouns[entity].most_common(1)[0][0]
-            for name, count in counts.items():
-                genders[name][gender] += count
-    owner = persons_of(names, genders)[1]
-    home: dict[int, int] = {}
-    merged: dict[int, int] = {}
-    for entity in sorted(called):
-        owners: Counter[int] = Counter()
-        for name, count in called[entity].items():
-            if name in owner:
-                owners[owner[name]] += count
-        if owners:
-            person = owners.most_common(1)[0][0]
-            merged[entity] = home.setdefault(person, entity)
-    return merged
+        kinds[mention.entity]["PROP" if mention.facts.name else mention.kind] += 1
+        if gender := gender_of(mention):
+            genders[mention.entity][gender] += 1 if mention.facts.pronoun else 3
+    gender_of_entity = {entity: clear_gender(counts) for entity, counts in genders.items()}
+    loose = {entity for entity, count in kinds.items() if not count["PROP"] and count["NOM"] <= _LOOSE * sizes[entity]}
+
+    def chances(mention: Seen) -> dict[int, float]:
+        gender = gender_of(mention)
+        fitting = [
+            (entity, score)
+            for entity, score in mention.rivals
+            if entity in persons and not contradicts(gender, gender_of_entity.get(entity, 0))
+        ]
+        return _shares([pair for pair in fitting if pair[0] not in loose] or fitting, sizes)
+
+    return [chances(mention) if mention.facts.pronoun in HE_OR_SHE else {} for mention in mentions]
+
+
+def _shares(rivals: Sequence[tuple[int, float]], sizes: Mapping[int, int]) -> dict[int, float]:
+    """Probabilities from link scores; an entity that is several rivals has the sum of theirs."""
+    best = max((score for _, score in rivals), default=0.0)
+    weights: defaultdict[int, float] = defaultdict(float)
+    for entity, score in rivals:
+        weights[entity] += math.exp(score - best) * sizes[entity] ** SALIENCE
+    total = sum(weights.values())
+    return {entity: weight / total for entity, weight in weights.items()}
+
+
+def _among(persons: set[int], chances: Mapping[int, float]) -> dict[int, float] | None:
+    """The chances of these persons, None if there are none."""
+    return {entity: chance for entity, chance in chances.items() if entity in persons} or None
 
 
 def _places(mentions: Sequence[Seen], quotations: Sequence[Quotation]) -> list[int | None]:

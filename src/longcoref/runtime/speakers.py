@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +27,7 @@ from longcoref.text.quotations import SPEECH_VERBS, Quotation, paragraph_starts
 _BEFORE, _AFTER = 60, 30  # words around a quotation where candidates stand
 _NEAR_TURN = 14  # words between two quotations of one exchange
 _CONVERSATION = 120  # words after which an exchange is over
+SALIENCE = 0.3  # whoever is mentioned often is meant often: the power of the count that weighs a guess
 _OBJECTS = frozenset(("him", "me", "them", "us", "himself", "herself", "myself"))
 _OWNERS = frozenset(("his", "her", "my", "their", "its", "our"))
 _PREPOSITIONS = frozenset(("to", "of", "with", "at", "for", "from", "by", "upon", "on", "about", "in", "after"))
@@ -35,11 +37,12 @@ _STOPS = frozenset((".", "!", "?"))
 
 @dataclass(frozen=True, slots=True)
 class PersonMention:
-    """A mention of a person: its words, its entity, and its facts."""
+    """A mention of a person: its words, its entity, and its facts; of a pronoun also the chances of all it may be."""
 
     span: WordSpan
     entity: int
     facts: MentionFacts
+    chances: Mapping[int, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +154,8 @@ def is_called(words: Sequence[str], span: WordSpan) -> bool:
     return not before[-1:].isalnum() and not behind[:1].isalnum() and (before == "," or behind in _BEHIND_CALLED)
 
 
-Candidates = tuple[list[int], list[list[str]]]
-"""The entity of each candidate of a quotation, and its cues."""
+Candidates = tuple[list[int], list[list[str]], list[float]]
+"""The entity of each candidate of a quotation, its cues, and the chance that it is that entity."""
 
 
 def _near(page: _Page, number: int) -> Candidates:
@@ -165,6 +168,7 @@ def _near(page: _Page, number: int) -> Candidates:
     before_next = page.quotations[number + 1].span.start if number + 1 < len(page.quotations) else len(words)
     rows: list[list[str]] = []
     entities: list[int] = []
+    chances: list[float] = []
     middle = bisect_left(page.starts, begin) - first
     for place, mention in enumerate(near):
         (start, stop), facts = mention.span, mention.facts
@@ -223,14 +227,17 @@ def _near(page: _Page, number: int) -> Candidates:
             for other in near[max(0, place - 2) : place + 2]
         ):
             cues.append("inside")
-        rows.append(cues)
-        entities.append(mention.entity)
-    return entities, rows
+        for entity, chance in (mention.chances or {mention.entity: 1.0}).items():
+            entities.append(entity)
+            rows.append(cues)
+            chances.append(chance)
+    return entities, rows, chances
 
 
 def _with_history(page: _Page, number: int, near: Candidates, past: dict[int, list[str]]) -> Candidates:
     """The candidates with those of the exchange beside them, and what each entity is in it and in the quotation."""
     entities, rows = [*near[0], *past], [[*cues] for cues in near[1]] + [["history"] for _ in past]
+    chances = [*near[2], *(1.0 for _ in past)]
     named: dict[int, str] = {}
     for mention in page.within[number]:
         if not mention.facts.pronoun and named.get(mention.entity) != "called_in_quotation":
@@ -241,7 +248,7 @@ def _with_history(page: _Page, number: int, near: Candidates, past: dict[int, li
         cues += past.get(entity, ())
         if entity in named:
             cues.append(named[entity])
-    return entities, rows
+    return entities, rows, chances
 
 
 def speaker_candidates(page: _Page, number: int, spoken: Sequence[int | None]) -> Candidates:
@@ -321,6 +328,8 @@ def learned_weights() -> dict[str, dict[str, float]]:
 def attribute(document: Document, quotations: Sequence[Quotation], mentions: Sequence[PersonMention]) -> list[Turn]:
     """Who speaks each quotation and to whom, given the mentions of persons with their entities."""
     page, weights = _Page(document, quotations, mentions), learned_weights()
+    counts = Counter(mention.entity for mention in mentions)
+    prior = {entity: (count + 1) ** SALIENCE for entity, count in counts.items()}
     spoken: list[int | None] = []
     chances: list[float] = []
     for number, quotation in enumerate(quotations):
@@ -328,7 +337,7 @@ def attribute(document: Document, quotations: Sequence[Quotation], mentions: Seq
             spoken.append(spoken[-1])
             chances.append(chances[-1])
             continue
-        shares = entity_shares(speaker_candidates(page, number, spoken), weights["speaker"])
+        shares = entity_shares(speaker_candidates(page, number, spoken), weights["speaker"], prior)
         best = max(shares, key=shares.__getitem__, default=None)
         spoken.append(best)
         chances.append(0.0 if best is None else shares[best])
@@ -337,7 +346,7 @@ def attribute(document: Document, quotations: Sequence[Quotation], mentions: Seq
         if quotation.continues and addressed:
             addressed.append(addressed[-1])
             continue
-        shares = entity_shares(addressee_candidates(page, number, spoken, addressed), weights["addressee"])
+        shares = entity_shares(addressee_candidates(page, number, spoken, addressed), weights["addressee"], prior)
         addressed.append(max(shares, key=shares.__getitem__, default=None))
     return [
         Turn(quotation, speaker, addressee, chance)
@@ -345,13 +354,13 @@ def attribute(document: Document, quotations: Sequence[Quotation], mentions: Seq
     ]
 
 
-def entity_shares(candidates: Candidates, weights: Mapping[str, float]) -> dict[int, float]:
-    """The probability of each entity: the sum over its candidates of a softmax of their scores."""
-    entities, rows = candidates
+def entity_shares(candidates: Candidates, weights: Mapping[str, float], prior: Mapping[int, float]) -> dict[int, float]:
+    """The probability of each entity: the sum over its candidates of a softmax of their scores, times its prior."""
+    entities, rows, chances = candidates
     scores = [sum(weights[cue] for cue in cues) for cues in rows]
     highest = max(scores, default=0.0)
     shares: dict[int, float] = {}
-    for entity, score in zip(entities, scores, strict=True):
-        shares[entity] = shares.get(entity, 0.0) + math.exp(score - highest)
+    for entity, score, chance in zip(entities, scores, chances, strict=True):
+        shares[entity] = shares.get(entity, 0.0) + math.exp(score - highest) * chance * prior.get(entity, 1.0)
     total = sum(shares.values())
     return {entity: share / total for entity, share in shares.items()}
