@@ -38,7 +38,9 @@ class Seen:
     @property
     def name(self) -> Name | None:
         """The name that the mention is, if it is one."""
-        return self.facts.name if self.kind == "PROP" else None
+        name = self.facts.name
+        # A description in capitals (the Invisible Man) is as good as a name, though its kind is that of a noun.
+        return name if name is not None and (self.kind == "PROP" or len(name.parts) > 1) else None
 
 
 def gender_of(seen: Seen) -> int:

@@ -23,7 +23,10 @@ from longcoref.runtime.speakers import SALIENCE, PersonMention, Turn, attribute,
 from longcoref.text.quotations import Quotation, find_quotations
 
 _NARRATOR = 5  # "I"s outside quotations, fewer than which make no narrator
+_NARRATING = 0.1  # their share of all "I", "he" and "she" there, below which there is none either
+_CALLED = 3  # times that somebody whom the narration never names is called by name, to be its narrator
 _LOOSE = 0.2  # the share of nouns up to which an entity without a name is but a heap of pronouns
+_HARDLY_NAMED = 0.02  # the share of names up to which it has none to speak of
 _ADDRESSED = 0.5  # how likely it is, against anybody else, that "he" or "she" is who is spoken to
 
 
@@ -60,6 +63,8 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
             for mention, place in zip(mentions, places, strict=True)
         ]
         persons.add(narrator)
+        called = _called(document, mentions, places)
+        mentions = [replace(mention, entity=narrator) if mention.entity == called else mention for mention in mentions]
     # Who is only ever called ("my dear") is somebody else, and is to be found out here.
     told = {seen.entity for seen, place in zip(mentions, places, strict=True) if place is None or seen.facts.name}
     persons &= told
@@ -123,7 +128,11 @@ def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, floa
         if gender := gender_of(mention):
             genders[mention.entity][gender] += 1 if mention.facts.pronoun else 3
     gender_of_entity = {entity: clear_gender(counts) for entity, counts in genders.items()}
-    loose = {entity for entity, count in kinds.items() if not count["PROP"] and count["NOM"] <= _LOOSE * sizes[entity]}
+    loose = {
+        entity
+        for entity, count in kinds.items()
+        if count["PROP"] <= _HARDLY_NAMED * sizes[entity] and count["NOM"] <= _LOOSE * sizes[entity]
+    }
 
     def chances(mention: Seen) -> dict[int, float]:
         gender = gender_of(mention)
@@ -164,9 +173,21 @@ def _places(mentions: Sequence[Seen], quotations: Sequence[Quotation]) -> list[i
 
 def _narrator(mentions: Sequence[Seen], places: Sequence[int | None]) -> int | None:
     """The entity that most "I"s outside quotations are, if there are enough of them to make a narrator."""
-    found = Counter(
-        mention.entity
-        for mention, place in zip(mentions, places, strict=True)
-        if place is None and mention.facts.pronoun == FIRST_PERSON
-    )
-    return found.most_common(1)[0][0] if sum(found.values()) >= _NARRATOR else None
+    outside = [mention for mention, place in zip(mentions, places, strict=True) if place is None]
+    found = Counter(mention.entity for mention in outside if mention.facts.pronoun == FIRST_PERSON)
+    others = sum(mention.facts.pronoun in HE_OR_SHE for mention in outside)
+    count = sum(found.values())
+    # A letter in a novel has no narrator of the novel.
+    return found.most_common(1)[0][0] if count >= max(_NARRATOR, _NARRATING * (count + others)) else None
+
+
+def _called(document: Document, mentions: Sequence[Seen], places: Sequence[int | None]) -> int | None:
+    """The person whom a narrator is: others call them by name in quotations, and the narration never names them."""
+    called: Counter[int] = Counter()
+    named = {True: Counter[int](), False: Counter[int]()}
+    for mention, place in zip(mentions, places, strict=True):
+        if mention.name is not None:
+            named[place is not None][mention.entity] += 1
+            called[mention.entity] += place is not None and is_called(document.words, mention.span)
+    fitting = [entity for entity, count in called.items() if count >= _CALLED and not named[False][entity]]
+    return max(fitting, key=called.__getitem__, default=None)
