@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 from longcoref.config import ModelConfig, ProposalConfig
 from longcoref.errors import ModelError, UsageError
 from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory
+from longcoref.memory.facts import HE_OR_SHE
 from longcoref.nn.heads import Heads as TorchHeads
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.heads import Heads, expected_shapes
@@ -101,9 +102,13 @@ def test_the_free_loop_obeys_its_policy_and_does_not_depend_on_how_it_is_fed(
     parted = Clusterer(model, policy)
     halves = [list(parted.cluster(x[part], s_m[part], facts[part])) for part in (slice(0, cut), slice(cut, None))]
     assert [d.action for d in whole] == [d.action for half in halves for d in half]
-    for decision in whole:
+    for decision, fact in zip(whole, facts, strict=True):
+        rivals = [score for _, score in decision.rivals]
+        assert rivals == sorted(rivals, reverse=True)
+        assert bool(rivals) == (fact.pronoun in HE_OR_SHE and len(decision.links) > 0)
         if decision.action.kind is ActionKind.LINK:
             assert decision.links.max() > 0
+            assert not rivals or decision.rivals[0] == (decision.entity, decision.links.max())
         else:
             assert not len(decision.links) or decision.links.max() <= 0
         if (

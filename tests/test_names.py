@@ -27,6 +27,8 @@ def name(text: str) -> Name:
         ("John van der Moss", "", "john", "moss"),
         ("Sir Giles", "sir", "giles", ""),
         ("Lydia", "", "", ""),
+        ("Tom Mrs. Hallow", "", "", ""),
+        ("the Unseen Rider", "", "unseen", "rider"),
     ],
 )
 def test_parts_of_a_name(text: str, title: str, given: str, family: str) -> None:
@@ -63,6 +65,7 @@ def test_names_of_two_people(first: str, second: str) -> None:
         ("Hallow", "Mr. Hallow"),
         ("Miss Hallow", "Lydia"),
         ("Dr. Moss", "Mr. Moss"),
+        ("Mrs. Kate", "Mrs. Catherine Hallow"),
     ],
 )
 def test_names_that_may_be_one_person_s(first: str, second: str) -> None:
@@ -106,6 +109,13 @@ def test_aliases_are_learned_from_the_text() -> None:
 def test_a_name_that_fits_two_alike_is_nobody_s() -> None:
     _, owner = persons_of({name("Jane Hallow"): 3, name("Ann Hallow"): 3, name("Hallow"): 2}, {})
     assert name("Hallow") not in owner
+
+
+def test_a_given_name_behind_a_title_is_of_one_who_has_both() -> None:
+    texts = {"Mrs. Kate Hallow": 4, "Ned Moss": 5, "Mrs. Kate": 3, "Mr. Ned": 2}
+    _, owner = persons_of({name(text): count for text, count in texts.items()}, {})
+    assert owner[name("Mrs. Kate")] == owner[name("Mrs. Kate Hallow")]
+    assert owner[name("Mr. Ned")] != owner[name("Ned Moss")]  # a Mr. Ned may be anybody
 
 
 @given(st.dictionaries(_names, st.integers(1, 9), max_size=8))

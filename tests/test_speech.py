@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from longcoref.document import Document
 from longcoref.memory.facts import mention_facts
 from longcoref.runtime.persons import Seen
@@ -95,6 +99,68 @@ def test_a_narrator_is_one_entity() -> None:
     assert look_again(document, mentions).entities == [0] * 5
     few = tokenize("I went. I saw.")
     assert look_again(few, seen(few, [("I", 0, "PRON"), ("I", 1, "PRON")])).entities == [0, 1]
+
+
+def test_who_is_named_in_one_entity_with_another_is_taken_out_of_it() -> None:
+    document = tokenize(
+        "Mr. Hallow sat. He slept. Mrs. Hallow sang. She smiled. Mr. Hallow woke. Mrs. Hallow danced. His hat fell."
+    )
+    texts = ("Mr. Hallow", "He", "Mrs. Hallow", "She", "Mr. Hallow", "Mrs. Hallow", "His")
+    mentions = seen(document, [(text, 0, "PRON" if len(text) < 4 else "PROP") for text in texts])
+    assert look_again(document, mentions).entities == [0, 0, 1, 1, 0, 1, 0]
+    assert look_again(document, mentions, names=False).entities == [0] * 7
+
+
+@pytest.mark.parametrize("first", ["Mr. Hallow", "Tom"])
+def test_a_pronoun_goes_to_the_likeliest_person_of_its_gender(first: str) -> None:
+    """Tom is entities 0 and 2 of the memory: together they are likelier than the tramp; Ann is out of the question."""
+    document = tokenize(f"{first} met a tramp. {first} nodded. Ann sang. Miss Ann Moss left. Then he ran.")
+    ann = [("Ann", 3, "PROP"), ("Miss Ann Moss", 3, "PROP")]
+    mentions = seen(document, [(first, 0, "PROP"), ("a tramp", 1, "NOM"), (first, 2, "PROP"), *ann, ("he", 1, "PRON")])
+    mentions[-1] = replace(mentions[-1], rivals=((3, 4.0), (1, 2.0), (0, 1.8), (2, 1.6)))
+    assert look_again(document, mentions).entities[-1] == 0
+    assert look_again(document, mentions, names=False).entities[-1] == 1
+
+
+def test_he_in_a_quotation_is_rather_not_its_speaker() -> None:
+    document = tokenize('Tom Moss came in. Ned Crake slept. "He is tired," said Tom Moss. "He is old," said Tom Moss.')
+    names = [("Tom Moss", 0, "PROP"), ("Ned Crake", 1, "PROP")]
+    said = [("He", 0, "PRON"), ("Tom Moss", 0, "PROP")]
+    mentions = [
+        replace(mention, rivals=((0, 2.0), (1, 1.5))) if mention.kind == "PRON" else mention
+        for mention in seen(document, [*names, *said, *said])
+    ]
+    assert look_again(document, mentions).entities == [0, 1, 1, 0, 1, 0]
+    assert look_again(document, mentions, speech=False).entities == [0, 1, 0, 0, 0, 0]
+
+
+def test_a_narrator_has_the_name_that_others_call() -> None:
+    talk = 'I sat. "Up, Crake!" said Ann. I rose. "Go, Crake!" said Ann. I ran. "Ah, Crake!" said Ann. I fell. I wept.'
+    mentions = [("Crake", 1, "PROP"), ("Ann", 2, "PROP"), ("I", 0, "PRON")]
+    document = tokenize(talk)
+    called = seen(document, [("I", 0, "PRON"), *mentions, *mentions, *mentions, ("I", 0, "PRON")])
+    assert look_again(document, called).entities == [0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]
+    named = tokenize(f"{talk} Crake was gone.")
+    twice = seen(named, [("I", 0, "PRON"), *mentions, *mentions, *mentions, ("I", 0, "PRON"), ("Crake", 1, "PROP")])
+    assert look_again(named, twice).entities[1] == look_again(named, twice).entities[-1] == 1
+
+
+def test_a_place_among_a_person_s_names_is_that_place() -> None:
+    document = tokenize("Ann Moss came to Saltby. She liked Saltby. Saltby slept. Ann Moss sang.")
+    people = [("Ann Moss", 0, "PROP"), ("Saltby", 0, "PROP"), ("She", 0, "PRON"), ("Saltby", 1, "PROP")]
+    mentions = seen(document, [*people, ("Saltby", 1, "PROP"), ("Ann Moss", 0, "PROP")])
+    places = (1, 3, 4)
+    mentions = [
+        replace(mention, type="GPE") if number in places else mention for number, mention in enumerate(mentions)
+    ]
+    assert look_again(document, mentions).entities == [0, 1, 0, 1, 1, 0]
+    assert look_again(document, mentions[:3]).entities == [0, 1, 0]  # a place with no entity of its own gets one
+
+
+def test_a_letter_in_a_novel_makes_no_narrator() -> None:
+    document = tokenize("He ran. " * 60 + "I am. I was. I do. I did. I may.")
+    mentions = seen(document, [*([("He", 0, "PRON")] * 60), *(("I", 1 + number % 2, "PRON") for number in range(5))])
+    assert look_again(document, mentions).entities[60:] == [1, 2, 1, 2, 1]
 
 
 def test_a_text_without_quotations_or_mentions() -> None:

@@ -3,7 +3,7 @@
 The names of the whole text say who there is (`memory.names`). An entity of the memory that is mostly called like one of
 these persons is that person, and entities of one person are one. A name of another person in it is that other person's;
 a pronoun or a noun beside it follows the name before it, if its gender allows, else it is of the person whom its entity
-is called after most.
+is called after most. The name of a place in it is that place's.
 """
 
 from __future__ import annotations
@@ -56,12 +56,17 @@ class NamedPersons:
 
     def __init__(self, mentions: Sequence[Seen], persons: set[int]) -> None:
         """`persons` are the entities of the memory that are people."""
-        named = [mention for mention in mentions if mention.entity in persons and mention.name is not None]
+        self._persons, self._places = persons, _places(mentions, persons)
+        named = [
+            mention
+            for mention in mentions
+            if mention.entity in persons and mention.name is not None and mention.facts.exact not in self._places
+        ]
         found, self._owner = persons_of(
             Counter(mention.name for mention in named if mention.name is not None), _pronouns(mentions, named)
         )
         self._gender = [person.gender for person in found]
-        self._first = 1 + max((mention.entity for mention in mentions), default=0)
+        self._first = 1 + max((*self._places.values(), *(mention.entity for mention in mentions)), default=0)
         called: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for mention in named:
             if mention.name in self._owner:
@@ -71,6 +76,8 @@ class NamedPersons:
 
     def person_of(self, mention: Seen) -> int:
         """The number of the person that a mention is: new numbers for those with names, the entity's own for others."""
+        if mention.kind == "PROP" and mention.entity in self._persons and mention.facts.exact in self._places:
+            return self._places[mention.facts.exact]
         if mention.entity not in self._called:
             return mention.entity
         start = mention.span.start
@@ -99,6 +106,23 @@ class NamedPersons:
             if owner in fitting:
                 return owner, True
         return (fitting or self._called[entity])[0], False
+
+
+def _places(mentions: Sequence[Seen], persons: set[int]) -> dict[str, int]:
+    """The names that are mostly no person's, each with the entity that is mostly called so, or a new one."""
+    people: Counter[str] = Counter()
+    entities: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for mention in mentions:
+        if mention.kind == "PROP" and mention.facts.exact:
+            people[mention.facts.exact] += 1 if mention.type in ("PER", None) else -1
+            if mention.entity not in persons:
+                entities[mention.facts.exact][mention.entity] += 1
+    new = 1 + max((mention.entity for mention in mentions), default=0)
+    names = [name for name, votes in people.items() if votes <= 0]
+    return {
+        name: entities[name].most_common(1)[0][0] if entities[name] else new + number
+        for number, name in enumerate(names)
+    }
 
 
 def contradicts(first: int, second: int) -> bool:

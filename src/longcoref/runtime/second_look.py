@@ -19,7 +19,7 @@ from longcoref.document import Document
 from longcoref.memory.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
 from longcoref.memory.names import clear_gender
 from longcoref.runtime.persons import NamedPersons, Seen, contradicts, gender_of
-from longcoref.runtime.speakers import SALIENCE, PersonMention, Turn, attribute, is_called
+from longcoref.runtime.speakers import PersonMention, Turn, attribute, is_called
 from longcoref.text.quotations import Quotation, find_quotations
 
 _NARRATOR = 5  # "I"s outside quotations, fewer than which make no narrator
@@ -27,6 +27,7 @@ _NARRATING = 0.1  # their share of all "I", "he" and "she" there, below which th
 _CALLED = 3  # times that somebody whom the narration never names is called by name, to be its narrator
 _LOOSE = 0.2  # the share of nouns up to which an entity without a name is but a heap of pronouns
 _HARDLY_NAMED = 0.02  # the share of names up to which it has none to speak of
+_SALIENCE = 0.3  # who is mentioned often is meant often: the power of the count that weighs a guess
 _ADDRESSED = 0.5  # how likely it is, against anybody else, that "he" or "she" is who is spoken to
 
 
@@ -63,8 +64,13 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
             for mention, place in zip(mentions, places, strict=True)
         ]
         persons.add(narrator)
-        called = _called(document, mentions, places)
-        mentions = [replace(mention, entity=narrator) if mention.entity == called else mention for mention in mentions]
+        if (called := _called(document, mentions, places)) is not None:
+            mentions = [
+                replace(mention, entity=narrator) if mention.entity == called else mention for mention in mentions
+            ]
+            for known in chances:
+                if called in known:
+                    known[narrator] = known.get(narrator, 0.0) + known.pop(called)
     # Who is only ever called ("my dear") is somebody else, and is to be found out here.
     told = {seen.entity for seen, place in zip(mentions, places, strict=True) if place is None or seen.facts.name}
     persons &= told
@@ -151,7 +157,7 @@ def _shares(rivals: Sequence[tuple[int, float]], sizes: Mapping[int, int]) -> di
     best = max((score for _, score in rivals), default=0.0)
     weights: defaultdict[int, float] = defaultdict(float)
     for entity, score in rivals:
-        weights[entity] += math.exp(score - best) * sizes[entity] ** SALIENCE
+        weights[entity] += math.exp(score - best) * sizes[entity] ** _SALIENCE
     total = sum(weights.values())
     return {entity: weight / total for entity, weight in weights.items()}
 

@@ -27,7 +27,7 @@ from longcoref.text.quotations import SPEECH_VERBS, Quotation, paragraph_starts
 _BEFORE, _AFTER = 60, 30  # words around a quotation where candidates stand
 _NEAR_TURN = 14  # words between two quotations of one exchange
 _CONVERSATION = 120  # words after which an exchange is over
-SALIENCE = 0.3  # whoever is mentioned often is meant often: the power of the count that weighs a guess
+_SALIENCE = 0.15  # who is mentioned often speaks often: the power of the count that weighs a guess
 _OBJECTS = frozenset(("him", "me", "them", "us", "himself", "herself", "myself"))
 _OWNERS = frozenset(("his", "her", "my", "their", "its", "our"))
 _PREPOSITIONS = frozenset(("to", "of", "with", "at", "for", "from", "by", "upon", "on", "about", "in", "after"))
@@ -329,7 +329,7 @@ def attribute(document: Document, quotations: Sequence[Quotation], mentions: Seq
     """Who speaks each quotation and to whom, given the mentions of persons with their entities."""
     page, weights = _Page(document, quotations, mentions), learned_weights()
     counts = Counter(mention.entity for mention in mentions)
-    prior = {entity: (count + 1) ** SALIENCE for entity, count in counts.items()}
+    prior = {entity: (count + 1) ** _SALIENCE for entity, count in counts.items()}
     spoken: list[int | None] = []
     chances: list[float] = []
     for number, quotation in enumerate(quotations):
@@ -347,7 +347,8 @@ def attribute(document: Document, quotations: Sequence[Quotation], mentions: Seq
             addressed.append(addressed[-1])
             continue
         shares = entity_shares(addressee_candidates(page, number, spoken, addressed), weights["addressee"], prior)
-        addressed.append(max(shares, key=shares.__getitem__, default=None))
+        others = (entity for entity in shares if entity != spoken[number])  # nobody is told what they say themselves
+        addressed.append(max(others, key=shares.__getitem__, default=None))
     return [
         Turn(quotation, speaker, addressee, chance)
         for quotation, speaker, addressee, chance in zip(quotations, spoken, addressed, chances, strict=True)
