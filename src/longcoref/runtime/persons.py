@@ -2,8 +2,8 @@
 
 The names of the whole text say who there is (`memory.names`). An entity of the memory that is mostly called like one of
 these persons is that person, and entities of one person are one. A name of another person in it is that other person's;
-a pronoun or a noun beside it follows the name before it, if its gender allows, else it is of the person whom its entity
-is called after most. The name of a place in it is that place's.
+"he" or "she" follows the name close before it, if its gender allows; all else is of the person of fitting gender whom
+the entity is called after most. The name of a place in it is that place's.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from longcoref.memory.facts import MentionFacts
+from longcoref.memory.facts import HE_OR_SHE, MentionFacts
 from longcoref.memory.names import FEMININE, MASCULINE, Name, persons_of
 from longcoref.runtime.clusterer import Rivals
 from longcoref.spans import WordSpan
 
-_REACH = 30  # words behind a name within which what follows in the same entity is still of it
+_REACH = 30  # words behind a name within which "he" or "she" in the same entity is of it
 _RECENT = 8  # names of an entity that are remembered
 
 
@@ -80,32 +80,37 @@ class NamedPersons:
             return self._places[mention.facts.exact]
         if mention.entity not in self._called:
             return mention.entity
-        start = mention.span.start
-        owner = self._owner.get(mention.name) if mention.name is not None else None
+        owner = None if mention.name is None else self._owner.get(mention.name)
         if owner is None:
-            owner, near = self._meant(mention.entity, start, gender_of(mention))
-        if owner is not None and (mention.name is not None or near):
-            self._recent[mention.entity].append((owner, start))
-        return mention.entity if owner is None else self._first + owner
+            owner = self._meant(mention.entity, mention)
+        if mention.name is not None or owner == self._near(mention.entity, mention):
+            self._recent[mention.entity].append((owner, mention.span.start))
+        return self._first + owner
 
     def people(self, mention: Seen) -> Rivals:
         """Of a pronoun, the persons that its rivals are where it stands."""
-        start, gender = mention.span.start, gender_of(mention)
-        rivals = []
-        for entity, score in mention.rivals:
-            owner = self._meant(entity, start, gender)[0] if entity in self._called else None
-            rivals.append((entity if owner is None else self._first + owner, score))
-        return tuple(rivals)
+        return tuple(
+            (self._first + self._meant(entity, mention) if entity in self._called else entity, score)
+            for entity, score in mention.rivals
+        )
 
-    def _meant(self, entity: int, start: int, gender: int) -> tuple[int | None, bool]:
-        """Who of the persons in an entity something of a gender is, and whether a name near by says so."""
-        fitting = [owner for owner in self._called[entity] if not contradicts(gender, self._gender[owner])]
-        for owner, place in reversed(self._recent[entity]):
-            if start - place > _REACH:
-                break
-            if owner in fitting:
-                return owner, True
-        return (fitting or self._called[entity])[0], False
+    def _meant(self, entity: int, mention: Seen) -> int:
+        """Who of the persons in an entity a mention would be."""
+        near = self._near(entity, mention)
+        return self._fitting(entity, mention)[0] if near is None else near
+
+    def _near(self, entity: int, mention: Seen) -> int | None:
+        """The person of the last fitting name in an entity, if the mention is a "he" or "she" close behind it."""
+        if mention.facts.pronoun not in HE_OR_SHE:
+            return None
+        fitting = self._fitting(entity, mention)
+        close = (owner for owner, place in reversed(self._recent[entity]) if mention.span.start - place <= _REACH)
+        return next((owner for owner in close if owner in fitting), None)
+
+    def _fitting(self, entity: int, mention: Seen) -> list[int]:
+        """The persons in an entity whose gender may be a mention's, the most named one first; all if none fits."""
+        owners, gender = self._called[entity], gender_of(mention)
+        return [owner for owner in owners if not contradicts(gender, self._gender[owner])] or owners
 
 
 def _places(mentions: Sequence[Seen], persons: set[int]) -> dict[str, int]:
