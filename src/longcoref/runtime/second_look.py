@@ -50,7 +50,7 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
             replace(mention, rivals=named.people(mention), entity=named.person_of(mention)) for mention in mentions
         ]
     persons = _persons(mentions)
-    chances = _chances(mentions, persons)
+    chances = _chances(mentions, persons) if names or speech else [{} for _ in mentions]
     mentions = [
         mention if not known else replace(mention, entity=max(known, key=known.__getitem__))
         for mention, known in zip(mentions, chances, strict=True)
