@@ -112,14 +112,22 @@ def test_who_is_named_in_one_entity_with_another_is_taken_out_of_it() -> None:
 
 
 @pytest.mark.parametrize("first", ["Mr. Hallow", "Tom"])
-def test_a_pronoun_goes_to_the_likeliest_person_of_its_gender(first: str) -> None:
+def test_a_pronoun_that_cannot_be_whom_it_was_given_to_goes_to_the_likeliest_other(first: str) -> None:
     """Tom is entities 0 and 2 of the memory: together they are likelier than the tramp; Ann is out of the question."""
     document = tokenize(f"{first} met a tramp. {first} nodded. Ann sang. Miss Ann Moss left. Then he ran.")
     ann = [("Ann", 3, "PROP"), ("Miss Ann Moss", 3, "PROP")]
-    mentions = seen(document, [(first, 0, "PROP"), ("a tramp", 1, "NOM"), (first, 2, "PROP"), *ann, ("he", 1, "PRON")])
+    mentions = seen(document, [(first, 0, "PROP"), ("a tramp", 1, "NOM"), (first, 2, "PROP"), *ann, ("he", 3, "PRON")])
     mentions[-1] = replace(mentions[-1], rivals=((3, 4.0), (1, 2.0), (0, 1.8), (2, 1.6)))
     assert look_again(document, mentions).entities[-1] == 0
     assert look_again(document, mentions, names=False).entities[-1] == 1
+
+
+def test_the_memory_is_not_overruled_without_a_reason() -> None:
+    document = tokenize("Ned Crake met Tom Moss. Tom Moss slept. Tom Moss woke. Then he ran.")
+    names = [("Ned Crake", 1, "PROP"), ("Tom Moss", 0, "PROP"), ("Tom Moss", 2, "PROP"), ("Tom Moss", 2, "PROP")]
+    mentions = seen(document, [*names, ("he", 1, "PRON")])
+    mentions[-1] = replace(mentions[-1], rivals=((1, 2.0), (0, 1.9), (2, 1.9)))
+    assert look_again(document, mentions).entities == [0, 1, 1, 1, 0]
 
 
 def test_he_in_a_quotation_is_rather_not_its_speaker() -> None:

@@ -147,17 +147,22 @@ def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, floa
             for entity, score in mention.rivals
             if entity in persons and not contradicts(gender, gender_of_entity.get(entity, 0))
         ]
-        return _shares([pair for pair in fitting if pair[0] not in loose] or fitting, sizes)
+        return _shares([pair for pair in fitting if pair[0] not in loose] or fitting, sizes, mention.entity)
 
     return [chances(mention) if mention.facts.pronoun in HE_OR_SHE else {} for mention in mentions]
 
 
-def _shares(rivals: Sequence[tuple[int, float]], sizes: Mapping[int, int]) -> dict[int, float]:
-    """Probabilities from link scores; an entity that is several rivals has the sum of theirs."""
+def _shares(rivals: Sequence[tuple[int, float]], sizes: Mapping[int, int], chosen: int) -> dict[int, float]:
+    """Probabilities from link scores; an entity that is several rivals has the sum of theirs.
+
+    Nobody is likelier than who was chosen, if they are still there: the memory is not overruled without a reason.
+    """
     best = max((score for _, score in rivals), default=0.0)
-    weights: defaultdict[int, float] = defaultdict(float)
+    weights: dict[int, float] = {}
     for entity, score in rivals:
-        weights[entity] += math.exp(score - best) * sizes[entity] ** _SALIENCE
+        weights[entity] = weights.get(entity, 0.0) + math.exp(score - best) * sizes[entity] ** _SALIENCE
+    if chosen in weights:
+        weights = {chosen: max(weights.values())} | {e: weight for e, weight in weights.items() if e != chosen}
     total = sum(weights.values())
     return {entity: weight / total for entity, weight in weights.items()}
 
