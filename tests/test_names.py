@@ -111,6 +111,12 @@ def test_a_name_that_fits_two_alike_is_nobody_s() -> None:
     assert name("Hallow") not in owner
 
 
+def test_a_given_and_a_family_name_alone_are_of_one_who_has_both() -> None:
+    names = {name("Ned Hallow"): 4, name("Ned"): 20, name("Hallow"): 12, name("Lady Hallow"): 9}
+    _, owner = persons_of(names, {name("Ned Hallow"): Counter({MASCULINE: 4})})
+    assert owner[name("Ned")] == owner[name("Hallow")] == owner[name("Ned Hallow")] != owner[name("Lady Hallow")]
+
+
 def test_a_given_name_behind_a_title_is_of_one_who_has_both() -> None:
     texts = {"Mrs. Kate Hallow": 4, "Ned Moss": 5, "Mrs. Kate": 3, "Mr. Ned": 2}
     _, owner = persons_of({name(text): count for text, count in texts.items()}, {})

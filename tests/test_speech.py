@@ -165,6 +165,23 @@ def test_a_place_among_a_person_s_names_is_that_place() -> None:
     assert look_again(document, mentions[:3]).entities == [0, 1, 0]  # a place with no entity of its own gets one
 
 
+def test_who_tells_a_story_is_not_whom_it_names() -> None:
+    document = tokenize("Crake sat. I sat. He ate. I ate. Crake slept. I slept. I woke. I rose. I left.")
+    texts = ("Crake", "I", "He", "I", "Crake", "I", "I", "I", "I")
+    mentions = seen(document, [(text, 0, "PROP" if text == "Crake" else "PRON") for text in texts])
+    assert look_again(document, mentions).entities == [0, 1, 0, 1, 0, 1, 1, 1, 1]
+
+
+def test_he_said_is_who_speaks() -> None:
+    document = tokenize('Ned Moss sat with Tom Crake. "Go, Tom Crake," said Ned Moss. "Quick, Tom Crake," he said.')
+    moss, crake = ("Ned Moss", 0, "PROP"), ("Tom Crake", 1, "PROP")
+    mentions = seen(document, [moss, crake, crake, moss, crake, ("he", 1, "PRON")])
+    mentions[-1] = replace(mentions[-1], rivals=((1, 2.0), (0, 1.0)))
+    look = look_again(document, mentions)
+    assert [turn.speaker for turn in look.turns] == [0, 0]
+    assert look.entities == [0, 1, 1, 0, 1, 0]
+
+
 def test_a_letter_in_a_novel_makes_no_narrator() -> None:
     document = tokenize("He ran. " * 60 + "I am. I was. I do. I did. I may.")
     mentions = seen(document, [*([("He", 0, "PRON")] * 60), *(("I", 1 + number % 2, "PRON") for number in range(5))])

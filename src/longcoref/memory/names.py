@@ -16,11 +16,17 @@ from functools import lru_cache
 # Bits of a gender; `facts` has those of other cues.
 MASCULINE, FEMININE = 1, 2
 
-_MEN = "mr sir lord king prince duke earl baron count emperor master monsieur m don signor herr squire esq"
+_MEN = (
+    "mr sir lord king prince duke earl baron count comte vicomte marquis emperor master monsieur m citoyen "
+    "don signor herr squire esq"
+)
 _RANKS = "captain capt colonel col general gen major lieutenant lieut sergeant rev reverend inspector judge"
 _WIVES = "mrs madame mme signora frau"
 _MAIDS = "miss mademoiselle mlle fräulein"
-_WOMEN = "ms lady queen princess duchess countess baroness empress mistress madam donna"
+_WOMEN = (
+    "ms lady queen princess duchess countess comtesse vicomtesse marquise baroness empress mistress madam citoyenne "
+    "donna"
+)
 _KIN_MEN, _KIN_WOMEN = "uncle brother father", "aunt sister mother"
 _EITHER = "dr doctor professor prof saint st cousin"
 _GENDER = {
@@ -28,7 +34,7 @@ _GENDER = {
     **dict.fromkeys(f"{_WIVES} {_MAIDS} {_WOMEN} {_KIN_WOMEN}".split(), FEMININE),
     **dict.fromkeys(_EITHER.split(), 0),
 }
-_BEFORE_GIVEN = frozenset(f"{_KIN_MEN} {_KIN_WOMEN} cousin sir master lady saint st king queen prince princess".split())
+_BEFORE_GIVEN = frozenset(f"{_KIN_MEN} {_KIN_WOMEN} cousin sir master saint st king queen prince princess".split())
 _WIFE, _MAID = frozenset(_WIVES.split()), frozenset(_MAIDS.split())
 _OTHER_WORDS = """
 the a an this that these those my your his her our their its poor dear dearest old young little good sweet darling
@@ -79,6 +85,7 @@ _NICKNAMES = (
     "stephen steve",
     "laurence larry",
     "gilbert gil",
+    "anthony antony tony",
 )
 _FULL = {name: line.split()[0] for line in _NICKNAMES for name in line.split()}
 
@@ -201,7 +208,10 @@ class Person:
         others = [other for other in self.names if other.family == name.titled or name.calls_by_given(other)]
         if name.titled and not any(other.family == name.titled or other.title == name.title for other in others):
             return False  # Mrs. Rachel is a Mrs. Rachel Hallow, not any Rachel
-        against = sum(count for other, count in self.names.items() if _contradict(name, other))
+        # Percy and Blakeney, each alone, are one if somebody is called Percy Blakeney.
+        parts = {part for other in self.names if len(other.parts) > 1 for part in (other.given, other.family)}
+        apart = (other for other in self.names if not (name.alone in parts and other.alone in parts))
+        against = sum(self.names[other] for other in apart if _contradict(name, other))
         return 4 * against <= self.count
 
     @property

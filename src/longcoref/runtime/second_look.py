@@ -20,7 +20,7 @@ from longcoref.memory.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
 from longcoref.memory.names import clear_gender
 from longcoref.runtime.persons import NamedPersons, Seen, contradicts, gender_of
 from longcoref.runtime.speakers import PersonMention, Turn, attribute, is_called
-from longcoref.text.quotations import Quotation, find_quotations
+from longcoref.text.quotations import SPEECH_VERBS, Quotation, find_quotations
 
 _NARRATOR = 5  # "I"s outside quotations, fewer than which make no narrator
 _NARRATING = 0.1  # their share of all "I", "he" and "she" there, below which there is none either
@@ -88,6 +88,8 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
         for number, (mention, place) in enumerate(zip(mentions, places, strict=True)):
             if place is not None:
                 entities[number] = _in_quotation(document, mention, chances[number], turns[place])
+            elif (speaker := _tagged(document, mention, turns)) in chances[number]:
+                entities[number] = speaker
     return _numbered(entities, turns)
 
 
@@ -107,13 +109,27 @@ def _in_quotation(document: Document, mention: Seen, chances: Mapping[int, float
     if mention.facts.pronoun == FIRST_PERSON:
         voice = turn.speaker
     elif mention.facts.pronoun == SECOND_PERSON or (
-        mention.kind == "NOM" and mention.type in ("PER", None) and is_called(document.words, mention.span)
+        not (mention.facts.pronoun or mention.facts.name)
+        and mention.type in ("PER", None)
+        and is_called(document.words, mention.span)
     ):
         voice = turn.addressee
     elif chances and turn.speaker is not None:
         doubts = {turn.addressee: _ADDRESSED, turn.speaker: 1 - turn.probability}
         voice = max(chances, key=lambda entity: chances[entity] * doubts.get(entity, 1.0))
     return mention.entity if voice is None else voice
+
+
+def _tagged(document: Document, mention: Seen, turns: Sequence[Turn]) -> int:
+    """Who speaks the quotation that a mention close behind it belongs to ("...," she said), -1 if none."""
+    start, end = mention.span
+    number = bisect_right(turns, start, key=lambda turn: turn.quotation.span.end) - 1
+    if number < 0 or start - turns[number].quotation.span.end > 1:
+        return -1
+    words = document.words[turns[number].quotation.span.end : start] + document.words[end : end + 1]
+    said = any(word.lower() in SPEECH_VERBS for word in words)
+    speaker = turns[number].speaker
+    return speaker if said and speaker is not None else -1
 
 
 def _persons(mentions: Sequence[Seen]) -> set[int]:
@@ -188,8 +204,15 @@ def _narrator(mentions: Sequence[Seen], places: Sequence[int | None]) -> int | N
     found = Counter(mention.entity for mention in outside if mention.facts.pronoun == FIRST_PERSON)
     others = sum(mention.facts.pronoun in HE_OR_SHE for mention in outside)
     count = sum(found.values())
-    # A letter in a novel has no narrator of the novel.
-    return found.most_common(1)[0][0] if count >= max(_NARRATOR, _NARRATING * (count + others)) else None
+    if count < max(_NARRATOR, _NARRATING * (count + others)):
+        return None  # a letter in a novel has no narrator of the novel
+    narrator, own = found.most_common(1)[0]
+    # Whom the narration names or calls he or she is not who tells it, though the memory put the two together.
+    told = sum(
+        mention.entity == narrator and (mention.name is not None or mention.facts.pronoun in HE_OR_SHE)
+        for mention in outside
+    )
+    return narrator if told <= _NARRATING * own else 1 + max(mention.entity for mention in mentions)
 
 
 def _called(document: Document, mentions: Sequence[Seen], places: Sequence[int | None]) -> int | None:
