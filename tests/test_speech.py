@@ -8,6 +8,7 @@ import pytest
 
 from longcoref.document import Document
 from longcoref.memory.facts import mention_facts
+from longcoref.result import Gathering, ResultMention
 from longcoref.runtime.persons import Seen
 from longcoref.runtime.second_look import look_again
 from longcoref.runtime.speakers import ADDRESSEE_CUES, SPEAKER_CUES, learned_weights
@@ -191,3 +192,17 @@ def test_a_letter_in_a_novel_makes_no_narrator() -> None:
 def test_a_text_without_quotations_or_mentions() -> None:
     assert look_again(tokenize(""), []).entities == []
     assert look_again(tokenize('"Hush!"'), []).turns[0].speaker is None
+
+
+def test_a_narrator_without_a_name_is_called_i() -> None:
+    text = 'I sat. I ate. "Come, my boy," said Ann. I rose. I ran. I wept.'
+    document = tokenize(text)
+    gathering = Gathering()
+    mentions = [("I", 0, "PRON"), ("I", 0, "PRON"), ("my boy", 0, "NOM"), ("Ann", 1, "PROP"), *[("I", 0, "PRON")] * 3]
+    for mention in seen(document, mentions):
+        start, end = document.characters(mention.span)
+        found = ResultMention(start, end, text[start:end], mention.kind, "PER", 1.0, 0, mention.span)
+        gathering._put(mention.entity, found)
+    again, _ = gathering.looked_again(document, names=True, speech=True)
+    assert [cluster.name for cluster in again.clusters()] == ["I", "Ann"]
+    assert [cluster.name for cluster in gathering.clusters()] == ["my boy", "Ann"]

@@ -253,9 +253,10 @@ class Gathering:
         self._put(entity, mention, step.decision.rivals)
         return mention
 
-    def _put(self, entity: int, mention: ResultMention, rivals: Rivals = ()) -> None:
+    def _put(self, entity: int, mention: ResultMention, rivals: Rivals = (), *, named: bool = True) -> None:
         growing = self._growing.setdefault(entity, _Growing())
-        growing.names.add(mention.text, mention.kind)
+        if named:
+            growing.names.add(mention.text, mention.kind)
         if mention.type is not None:
             growing.types[mention.type] += 1
         growing.count += 1
@@ -286,8 +287,9 @@ class Gathering:
         ]
         look = look_again(document, seen, names=names, speech=speech)
         again = Gathering()
-        for (mention, *_), entity in zip(mentions, look.entities, strict=True):
-            again._put(entity, mention)
+        for (mention, *_), place, entity in zip(mentions, seen, look.entities, strict=True):
+            # A narrator without a name is called "I", not what somebody once called them.
+            again._put(entity, mention, named=entity != look.narrator or mention.kind == "PRON" or bool(place.name))
         return again, look.turns
 
     def close(self, entity: int) -> ResultCluster:

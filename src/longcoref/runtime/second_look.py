@@ -33,13 +33,14 @@ _ADDRESSED = 0.5  # how likely it is, against anybody else, that "he" or "she" i
 
 @dataclass(frozen=True, slots=True)
 class SecondLook:
-    """The entity of each mention as it is now, and the quotations with their speakers, as entities.
+    """The entity of each mention as it is now, the quotations with their speakers, and the narrator, as entities.
 
     Entities are numbered anew, in order of first mention: one that lost or gave away its first one is another by now.
     """
 
     entities: list[int]
     turns: list[Turn]
+    narrator: int | None = None
 
 
 def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = True, speech: bool = True) -> SecondLook:
@@ -90,16 +91,17 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
                 entities[number] = _in_quotation(document, mention, chances[number], turns[place])
             elif (speaker := _tagged(document, mention, turns)) in chances[number]:
                 entities[number] = speaker
-    return _numbered(entities, turns)
+    return _numbered(entities, turns, narrator)
 
 
-def _numbered(entities: Sequence[int], turns: Sequence[Turn]) -> SecondLook:
+def _numbered(entities: Sequence[int], turns: Sequence[Turn], narrator: int | None) -> SecondLook:
     numbers: dict[int | None, int] = {}
     for entity in entities:
         numbers.setdefault(entity, len(numbers))
     return SecondLook(
         [numbers[entity] for entity in entities],
         [replace(turn, speaker=numbers.get(turn.speaker), addressee=numbers.get(turn.addressee)) for turn in turns],
+        numbers.get(narrator),
     )
 
 
