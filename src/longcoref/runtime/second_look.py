@@ -25,6 +25,7 @@ from longcoref.text.quotations import SPEECH_VERBS, Quotation, find_quotations
 _NARRATOR = 5  # "I"s outside quotations, fewer than which make no narrator
 _NARRATING = 0.1  # their share of all "I", "he" and "she" there, below which there is none either
 _CALLED = 3  # times that somebody whom the narration never names is called by name, to be its narrator
+_HEAP = 100  # mentions from which an entity may be a heap of pronouns of many people
 _LOOSE = 0.2  # the share of nouns up to which an entity without a name is but a heap of pronouns
 _HARDLY_NAMED = 0.02  # the share of names up to which it has none to speak of
 _SALIENCE = 0.3  # who is mentioned often is meant often: the power of the count that weighs a guess
@@ -155,7 +156,9 @@ def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, floa
     loose = {
         entity
         for entity, count in kinds.items()
-        if count["PROP"] <= _HARDLY_NAMED * sizes[entity] and count["NOM"] <= _LOOSE * sizes[entity]
+        if sizes[entity] >= _HEAP
+        and count["PROP"] <= _HARDLY_NAMED * sizes[entity]
+        and count["NOM"] <= _LOOSE * sizes[entity]
     }
 
     def chances(mention: Seen) -> dict[int, float]:
