@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from longcoref.cli.options import NamesOption, SpeechOption, capacity_of
+from longcoref.cli.options import NamesOption, RecallOption, SpeechOption, capacity_of
 from longcoref.cli.score import score_table
 from longcoref.evaluation import Evaluation
 from longcoref.evaluation import evaluate as evaluate_documents
@@ -31,6 +31,7 @@ def evaluate(
     types_data: Annotated[Path | None, typer.Option(help="Clone of litbank: scores types and kinds too.")] = None,
     memory: Annotated[str | None, typer.Option(help="unbounded, track-all, learned or rule.")] = None,
     cells: Annotated[int | None, typer.Option(help="Capacity of a learned or rule memory.")] = None,
+    recall: RecallOption = False,
     names: NamesOption = True,
     speech: SpeechOption = True,
     singletons: Annotated[
@@ -54,7 +55,7 @@ def evaluate(
     opened = open_model(model)
     chosen = opened.config.memory
     name = memory or chosen.policy
-    policy = memory_policy(name, capacity_of(name, cells, chosen.cells))
+    policy = memory_policy(name, capacity_of(name, cells, chosen.cells), recall=recall)
     documents = list(read_corpus(data, format=source_format, fold=fold, part=part, types=types_data))
     console = Console(stderr=True)
     shown = track(documents, "reading", console=console, transient=True, disable=quiet or not console.is_terminal)

@@ -9,6 +9,9 @@ import typer
 
 from longcoref.errors import UsageError
 
+RecallOption = Annotated[
+    bool, typer.Option("--recall/--no-recall", help="Archive who is evicted, so that they can come back.")
+]
 NamesOption = Annotated[
     bool, typer.Option("--names/--no-names", help="Join entities that have the names of one person.")
 ]

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from longcoref.cli.inputs import Input, find_inputs
-from longcoref.cli.options import NamesOption, SpeechOption, bytes_of, capacity_of
+from longcoref.cli.options import NamesOption, RecallOption, SpeechOption, bytes_of, capacity_of
 from longcoref.errors import InputError, UsageError, unknown_name
 from longcoref.files import atomic_text
 from longcoref.formats import FORMATS
@@ -69,9 +69,7 @@ def resolve(
     ] = None,
     types: Annotated[str | None, typer.Option(help="Only clusters of these types, such as PER,ORG.")] = None,
     min_mentions: Annotated[int, typer.Option(min=1, help="Only clusters with so many mentions.")] = 1,
-    recall: Annotated[
-        bool, typer.Option("--recall/--no-recall", help="Archive who is evicted, so that they can come back.")
-    ] = False,
+    recall: RecallOption = False,
     names: NamesOption = True,
     speech: SpeechOption = True,
     trace: Annotated[
