@@ -56,6 +56,13 @@ def test_chapters_are_found_and_a_table_of_contents_is_none() -> None:
     assert [chapter.title for chapter in chapters] == ["Chapter I", "IV.", "Epilogue"]
 
 
+def test_a_number_with_a_title_is_a_heading_if_it_is_the_next_one() -> None:
+    page = "Nobody came to the mill that day, and so it went on. " * 4
+    titles = ["01 The Mill", "02 A Guest", "7 Dock Street", "03 The Feast", "IV. The End"]
+    chapters = find_chapters(tokenize("\n\n".join(f"{title}\n\n{page}" for title in titles)))
+    assert [chapter.title for chapter in chapters] == [titles[0], titles[1], titles[3], titles[4]]
+
+
 @given(st.lists(st.sampled_from(["CHAPTER I", "II", "A short line.", PROSE, "--"]), max_size=8))
 def test_chapters_cover_all_words(paragraphs: list[str]) -> None:
     document = tokenize("\n\n".join(paragraphs))

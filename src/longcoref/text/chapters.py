@@ -1,4 +1,7 @@
-"""The chapters of a book, by their headings: a paragraph of its own that says "Chapter", or is a number and no more."""
+"""The chapters of a book, by their headings: a paragraph of its own that says "Chapter", is a number, or has one.
+
+A number with a title ("02 The Hunt") is a heading if it is the next one, so that an address is none.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ _HEADING = re.compile(
     rf"|(?:prologue|epilogue|preface|introduction|conclusion)\W*$|{_NUMBER}\W*$)",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"(\d{1,3})[.:)]?\s+[A-Z][^.!?]*$|[IVXLC]+[.:]\s+[A-Z][^.!?]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,15 @@ def find_chapters(document: Document) -> list[Chapter]:
     count = len(document.words)
     starts = [index for index, start in enumerate(paragraph_starts(document)) if start]
     found = [(0, "")]
+    following = 1
     for start, end in pairwise([*starts, count]):
         if end - start <= _LONGEST:
             title = " ".join(document.text_of(WordSpan(start, end)).split())
-            if _HEADING.match(title) and not title.islower():
+            numbered = _NUMBERED.match(title)
+            number = int(numbered[1]) if numbered and numbered[1] else None
+            if number in (1, following):
+                following = number + 1
+            if (numbered and number in (None, following - 1)) or (_HEADING.match(title) and not title.islower()):
                 found.append((start, title))
     chapters: list[Chapter] = []
     begin = 0
