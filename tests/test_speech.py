@@ -131,12 +131,21 @@ def test_the_memory_is_not_overruled_without_a_reason() -> None:
     assert look_again(document, mentions).entities == [0, 1, 1, 1, 0]
 
 
+def test_who_was_long_not_named_is_hardly_meant() -> None:
+    names = [("Ned Crake", 0, "PROP"), ("Tom Moss", 1, "PROP")]
+    for words, meant in ((10, 0), (500, 1)):
+        document = tokenize(f"Ned Crake came. {'It rained and rained. ' * (words // 5)} Tom Moss came. Then he ran.")
+        mentions = seen(document, [*names, ("he", 0, "PRON")])
+        mentions[-1] = replace(mentions[-1], rivals=((0, 2.0), (1, 0.5)))
+        assert look_again(document, mentions).entities == [0, 1, meant]
+
+
 def test_he_in_a_quotation_is_rather_not_its_speaker() -> None:
     document = tokenize('Tom Moss came in. Ned Crake slept. "He is tired," said Tom Moss. "He is old," said Tom Moss.')
     names = [("Tom Moss", 0, "PROP"), ("Ned Crake", 1, "PROP")]
     said = [("He", 0, "PRON"), ("Tom Moss", 0, "PROP")]
     mentions = [
-        replace(mention, rivals=((0, 2.0), (1, 1.5))) if mention.kind == "PRON" else mention
+        replace(mention, rivals=((0, 2.0), (1, 1.9))) if mention.kind == "PRON" else mention
         for mention in seen(document, [*names, *said, *said])
     ]
     assert look_again(document, mentions).entities == [0, 1, 1, 0, 1, 0]
@@ -177,7 +186,7 @@ def test_he_said_is_who_speaks() -> None:
     document = tokenize('Ned Moss sat with Tom Crake. "Go, Tom Crake," said Ned Moss. "Quick, Tom Crake," he said.')
     moss, crake = ("Ned Moss", 0, "PROP"), ("Tom Crake", 1, "PROP")
     mentions = seen(document, [moss, crake, crake, moss, crake, ("he", 1, "PRON")])
-    mentions[-1] = replace(mentions[-1], rivals=((1, 2.0), (0, 1.0)))
+    mentions[-1] = replace(mentions[-1], rivals=((1, 2.0), (0, 1.9)))
     look = look_again(document, mentions)
     assert [turn.speaker for turn in look.turns] == [0, 0]
     assert look.entities == [0, 1, 1, 0, 1, 0]

@@ -27,8 +27,9 @@ _NARRATING = 0.1  # their share of all "I", "he" and "she" there, below which th
 _CALLED = 3  # times that somebody whom the narration never names is called by name, to be its narrator
 _HEAP = 100  # mentions from which an entity may be a heap of pronouns of many people
 _LOOSE = 0.2  # the share of nouns up to which an entity without a name is but a heap of pronouns
-_HARDLY_NAMED = 0.02  # the share of names up to which it has none to speak of
-_SALIENCE = 0.3  # who is mentioned often is meant often: the power of the count that weighs a guess
+_HARDLY_NAMED = 0.05  # the share of names up to which it has none to speak of
+_PRESENT, _ABSENT = 400, 3.0  # who was not named or described for so many words loses so much of a link score
+_SALIENCE = 0.5  # who is mentioned often is meant often: the power of the count that weighs a guess
 _ADDRESSED = 0.5  # how likely it is, against anybody else, that "he" or "she" is who is spoken to
 
 
@@ -161,19 +162,30 @@ def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, floa
         and count["NOM"] <= _LOOSE * sizes[entity]
     }
 
+    last: dict[int, int] = {}  # where each entity was last called by a name or a noun
+
+    def present(mention: Seen, entity: int) -> bool:
+        return entity in last and mention.span.start - last[entity] <= _PRESENT
+
     def chances(mention: Seen) -> dict[int, float]:
         gender = gender_of(mention)
         fitting = [
-            (entity, score)
+            (entity, score if present(mention, entity) else score - _ABSENT)
             for entity, score in mention.rivals
             if entity in persons and not contradicts(gender, gender_of_entity.get(entity, 0))
         ]
-        return _shares([pair for pair in fitting if pair[0] not in loose] or fitting, sizes, mention.entity)
+        chosen = mention.entity if present(mention, mention.entity) else None
+        return _shares([pair for pair in fitting if pair[0] not in loose] or fitting, sizes, chosen)
 
-    return [chances(mention) if mention.facts.pronoun in HE_OR_SHE else {} for mention in mentions]
+    found: list[dict[int, float]] = []
+    for mention in mentions:
+        found.append(chances(mention) if mention.facts.pronoun in HE_OR_SHE else {})
+        if not mention.facts.pronoun:
+            last[mention.entity] = mention.span.start
+    return found
 
 
-def _shares(rivals: Sequence[tuple[int, float]], sizes: Mapping[int, int], chosen: int) -> dict[int, float]:
+def _shares(rivals: Sequence[tuple[int, float]], sizes: Mapping[int, int], chosen: int | None) -> dict[int, float]:
     """Probabilities from link scores; an entity that is several rivals has the sum of theirs.
 
     Nobody is likelier than who was chosen, if they are still there: the memory is not overruled without a reason.
