@@ -43,7 +43,7 @@ def load(
     `memory` is learned, rule, unbounded or track-all; `cells` is how many entities it holds at once, None for any
     number (the last two always hold all). `threads` is how many windows are encoded at once; None takes all processors.
     With `recall`, entities that were evicted are archived and can return; without, they are forgotten, as in the paper.
-    `names` joins entities with the names of one person when the text is over, `speech` finds who speaks and whom "I"
+    `names` tells persons apart by all their names when the text is over, `speech` finds who speaks and whom "I"
     and "you" are; without both, the clusters are what the memory alone decides.
     """
     policy = memory_policy(memory, cells, recall=recall)

@@ -100,10 +100,7 @@ Words = Annotated[int, typer.Option(help="How many words of them.")]
 ModelOption = Annotated[str | None, typer.Option(help="Model directory or name; the shipped one if not given.")]
 Repeat = Annotated[int, typer.Option(help="Each time is the fastest of so many.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-_RECALL_CURVES = {
-    "milliseconds_per_mention": "milliseconds of clustering per mention",
-    "peak_megabytes": "peak resident memory, MB",
-}
+_PEAK = "peak resident memory, MB"
 
 
 @app.command()
@@ -171,16 +168,8 @@ def growth(
     rows = bench_growth(texts, _numbers(lengths), model=model, memory="learned", cells=cells)
     rows += bench_growth(texts, _numbers(unbounded), model=model, memory="unbounded", cells=None)
     if plots is not None:
-        for name, label in (("seconds", "seconds"), ("peak_megabytes", "peak resident memory, MB")):
-            series = {
-                f"{memory} memory": (
-                    [row["words"] for row in rows if row["memory"] == memory],
-                    [row[name] for row in rows if row["memory"] == memory],
-                )
-                for memory in ("learned", "unbounded")
-            }
-            title = f"{label.capitalize()} by length of the text"
-            draw_lines(series, plots / f"growth_{name}", title=title, horizontal="words", vertical=label, marked=True)
+        curves = {"seconds": "seconds", "peak_megabytes": _PEAK}
+        _draw(rows, "memory", plots, curves, "{} memory", "growth", "by length of the text")
     _show(rows, as_json=as_json)
 
 
@@ -201,19 +190,27 @@ def recall(
     """
     rows, summary = bench_recall(text, model=model, cells=cells, every=every)
     if plots is not None:
-        for name, label in _RECALL_CURVES.items():
-            series = {
-                f"recall {side}": (
-                    [row["words"] for row in rows if row["recall"] == side],
-                    [row[name] for row in rows if row["recall"] == side],
-                )
-                for side in ("off", "on")
-            }
-            title = f"{label[0].upper()}{label[1:]}, along a novel"
-            draw_lines(series, plots / f"recall_{name}", title=title, horizontal="words", vertical=label, marked=True)
+        curves = {"milliseconds_per_mention": "milliseconds of clustering per mention", "peak_megabytes": _PEAK}
+        _draw(rows, "recall", plots, curves, "recall {}", "recall", "along a novel")
     _show(rows, as_json=as_json)
     if not as_json:
         _show(summary, as_json=False)
+
+
+def _draw(
+    rows: Sequence[dict[str, Any]], by: str, folder: Path, curves: dict[str, str], line: str, name: str, where: str
+) -> None:
+    """A figure for each of `curves` (a column with its label), over the words, with a line for each value of `by`."""
+    for column, label in curves.items():
+        series = {
+            line.format(value): (
+                [row["words"] for row in rows if row[by] == value],
+                [row[column] for row in rows if row[by] == value],
+            )
+            for value in dict.fromkeys(row[by] for row in rows)
+        }
+        title = f"{label[0].upper()}{label[1:]}, {where}"
+        draw_lines(series, folder / f"{name}_{column}", title=title, horizontal="words", vertical=label, marked=True)
 
 
 @app.command("load")

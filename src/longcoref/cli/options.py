@@ -13,7 +13,7 @@ RecallOption = Annotated[
     bool, typer.Option("--recall/--no-recall", help="Archive who is evicted, so that they can come back.")
 ]
 NamesOption = Annotated[
-    bool, typer.Option("--names/--no-names", help="Join entities that have the names of one person.")
+    bool, typer.Option("--names/--no-names", help="Tell persons apart by the names of the whole text.")
 ]
 SpeechOption = Annotated[
     bool, typer.Option("--speech/--no-speech", help="Find who speaks, and whom I and you are in a quotation.")

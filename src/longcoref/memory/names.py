@@ -205,8 +205,10 @@ class Person:
         """Whether a name that occurs with pronouns of these genders can be the person's."""
         if (name.gender or clear_gender(genders)) | self.gender == MASCULINE | FEMININE:
             return False
-        others = [other for other in self.names if other.family == name.titled or name.calls_by_given(other)]
-        if name.titled and not any(other.family == name.titled or other.title == name.title for other in others):
+        if name.titled and not any(
+            other.family == name.titled or (other.title == name.title and name.calls_by_given(other))
+            for other in self.names
+        ):
             return False  # Mrs. Rachel is a Mrs. Rachel Hallow, not any Rachel
         # Percy and Blakeney, each alone, are one if somebody is called Percy Blakeney.
         parts = {part for other in self.names if len(other.parts) > 1 for part in (other.given, other.family)}

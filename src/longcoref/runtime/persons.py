@@ -56,17 +56,17 @@ class NamedPersons:
 
     def __init__(self, mentions: Sequence[Seen], persons: set[int]) -> None:
         """`persons` are the entities of the memory that are people."""
-        self._persons, self._places = persons, _places(mentions, persons)
+        self._persons, self._place_names = persons, _place_names(mentions, persons)
         named = [
             mention
             for mention in mentions
-            if mention.entity in persons and mention.name is not None and mention.facts.exact not in self._places
+            if mention.entity in persons and mention.name is not None and mention.facts.exact not in self._place_names
         ]
         found, self._owner = persons_of(
             Counter(mention.name for mention in named if mention.name is not None), _pronouns(mentions, named)
         )
         self._gender = [person.gender for person in found]
-        self._first = 1 + max((*self._places.values(), *(mention.entity for mention in mentions)), default=0)
+        self._first = 1 + max((*self._place_names.values(), *(mention.entity for mention in mentions)), default=0)
         called: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for mention in named:
             if mention.name in self._owner:
@@ -76,14 +76,15 @@ class NamedPersons:
 
     def person_of(self, mention: Seen) -> int:
         """The number of the person that a mention is: new numbers for those with names, the entity's own for others."""
-        if mention.kind == "PROP" and mention.entity in self._persons and mention.facts.exact in self._places:
-            return self._places[mention.facts.exact]
+        if mention.kind == "PROP" and mention.entity in self._persons and mention.facts.exact in self._place_names:
+            return self._place_names[mention.facts.exact]
         if mention.entity not in self._called:
             return mention.entity
+        near = self._near(mention.entity, mention)
         owner = None if mention.name is None else self._owner.get(mention.name)
         if owner is None:
             owner = self._meant(mention.entity, mention)
-        if mention.name is not None or owner == self._near(mention.entity, mention):
+        if mention.name is not None or near is not None:
             self._recent[mention.entity].append((owner, mention.span.start))
         return self._first + owner
 
@@ -113,7 +114,7 @@ class NamedPersons:
         return [owner for owner in owners if not contradicts(gender, self._gender[owner])] or owners
 
 
-def _places(mentions: Sequence[Seen], persons: set[int]) -> dict[str, int]:
+def _place_names(mentions: Sequence[Seen], persons: set[int]) -> dict[str, int]:
     """The names that are mostly no person's, each with the entity that is mostly called so, or a new one."""
     people: Counter[str] = Counter()
     entities: defaultdict[str, Counter[int]] = defaultdict(Counter)

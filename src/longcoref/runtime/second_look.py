@@ -91,7 +91,7 @@ def look_again(document: Document, mentions: Sequence[Seen], *, names: bool = Tr
         for number, (mention, place) in enumerate(zip(mentions, places, strict=True)):
             if place is not None:
                 entities[number] = _in_quotation(document, mention, chances[number], turns[place])
-            elif (speaker := _tagged(document, mention, turns)) in chances[number]:
+            elif chances[number] and (speaker := _tagged(document, mention, turns)) in chances[number]:
                 entities[number] = speaker
     return _numbered(entities, turns, narrator)
 
@@ -154,14 +154,7 @@ def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, floa
         if gender := gender_of(mention):
             genders[mention.entity][gender] += 1 if mention.facts.pronoun else 3
     gender_of_entity = {entity: clear_gender(counts) for entity, counts in genders.items()}
-    loose = {
-        entity
-        for entity, count in kinds.items()
-        if sizes[entity] >= _HEAP
-        and count["PROP"] <= _HARDLY_NAMED * sizes[entity]
-        and count["NOM"] <= _LOOSE * sizes[entity]
-    }
-
+    heaps = {entity for entity, count in kinds.items() if _is_heap(count)}
     last: dict[int, int] = {}  # where each entity was last called by a name or a noun
 
     def present(mention: Seen, entity: int) -> bool:
@@ -175,7 +168,7 @@ def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, floa
             if entity in persons and not contradicts(gender, gender_of_entity.get(entity, 0))
         ]
         chosen = mention.entity if present(mention, mention.entity) else None
-        return _shares([pair for pair in fitting if pair[0] not in loose] or fitting, sizes, chosen)
+        return _shares([pair for pair in fitting if pair[0] not in heaps] or fitting, sizes, chosen)
 
     found: list[dict[int, float]] = []
     for mention in mentions:
@@ -183,6 +176,12 @@ def _chances(mentions: Sequence[Seen], persons: set[int]) -> list[dict[int, floa
         if not mention.facts.pronoun:
             last[mention.entity] = mention.span.start
     return found
+
+
+def _is_heap(kinds: Counter[str]) -> bool:
+    """Whether an entity, by the kinds of its mentions, is but the pronouns of many people."""
+    size = kinds.total()
+    return size >= _HEAP and kinds["PROP"] <= _HARDLY_NAMED * size and kinds["NOM"] <= _LOOSE * size
 
 
 def _shares(rivals: Sequence[tuple[int, float]], sizes: Mapping[int, int], chosen: int | None) -> dict[int, float]:
