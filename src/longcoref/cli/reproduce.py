@@ -29,9 +29,9 @@ def reproduce(
         str | None, typer.Option(help="Such as umem,umem-star,lb-5,rb-20; the paper's if not given.")
     ] = None,
     stages: Annotated[
-        str | None, typer.Option(help="Of models,measures,encoder,entity,capacities,length; all if not given.")
+        str | None, typer.Option(help="Of models,measures,options,encoder,entity,capacities,length; all if not given.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs of every model; 6 if not given.", min=1)] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs of every model; the recipe's if not given.", min=1)] = None,
     texts: Annotated[
         Path | None, typer.Option(help="Folder of novels as .txt; litbank/original in LONGCOREF_DATA if not given.")
     ] = None,

@@ -26,9 +26,10 @@ from longcoref.training.data import find_data, read_part
 from longcoref.training.plan import Task, longcoref_command
 
 RECIPES = ("litbank", "ontogum", "ontonotes")
-STAGES = ("models", "measures", "encoder", "entity", "capacities", "length")
-"""The paper's own models and their records; memory and time; then what the paper left open: fine-tuning, a learned
-entity update, one set of weights for all capacities, and texts far longer than those trained on."""
+STAGES = ("models", "measures", "options", "encoder", "entity", "capacities", "length")
+"""The paper's own models and their records; memory and time; who goes, chosen at once as in the paper; then what the
+paper left open: fine-tuning, a learned entity update, one set of weights for all capacities, and texts far longer than
+those trained on."""
 FOLDS = 10
 _PAPER_MODELS = ("umem", "lb-5", "lb-10", "lb-20", "rb-5", "rb-10", "rb-20")
 DEFAULT_MODELS = {
@@ -78,6 +79,7 @@ class Reproduction:
         stages = {
             "models": planner.add_models,
             "measures": planner.add_measures,
+            "options": planner.add_options,
             "encoder": planner.add_encoders,
             "entity": planner.add_entity,
             "capacities": planner.add_capacities,
@@ -158,10 +160,13 @@ def recipe(name: str, settings: Sequence[str] = (), *, data: Path | None = None,
 
 
 def teacher_of(config: Config) -> Config:
-    """How an encoder is taught with a recipe: fine-tuned, every mention that matches nothing tracked (U-MEM*)."""
+    """How an encoder is taught with a recipe: fine-tuned, every mention that matches nothing tracked (U-MEM*).
+
+    Such a memory never chooses who goes, so nothing is said of how.
+    """
     model = memory_model("umem-star")
     train = replace(config.train, finetune=True, **{**model.training, "keep_invalid": config.train.keep_invalid})
-    return replace(config, train=train, model=replace(config.model, fertility=False))
+    return replace(config, train=train, model=replace(config.model, fertility=False, options="flat"))
 
 
 def keep_config(path: Path, config: Config) -> None:
@@ -252,6 +257,13 @@ class _Planner:
             sizes = {"hidden": given.hidden, "documents": given.documents}
             self.fact(f"training-{model.name}", "training", name, **common, **sizes)
             self.fact(f"inference-{model.name}", "inference", name, **common)
+
+    def add_options(self) -> None:
+        """Who goes, chosen at once with whether the mention is valid, as in the paper, on the first fold."""
+        for model in self.given.models:
+            if model.cells is not None:
+                self.score("taught", self.fold, model)
+                self.score("flat", self.fold, model, ("model.options=flat",))
 
     def add_encoders(self) -> None:
         """The encoder frozen from the start, and fine-tuned on the fold itself, beside the one taught elsewhere."""

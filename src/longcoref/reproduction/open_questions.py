@@ -1,4 +1,4 @@
-"""What the paper left open, as measured experiments: the encoder, the entity, the capacities, the length."""
+"""Measured experiments beside the paper's: the second step, the encoder, the entity, the capacities, the length."""
 
 from __future__ import annotations
 
@@ -49,20 +49,26 @@ class OpenQuestions:
 
     def capacities(self) -> Iterator[Block]:
         """One model for all capacities against one for each, on the same fold."""
-        shared = self.figures.models("shared")
-        if not shared:
-            return
-        folds = self.figures.folds("shared")
+        return self.beside("shared", "one for all", "a model for each")
+
+    def options(self) -> Iterator[Block]:
+        """Who goes, chosen at once with whether the mention is valid or after it, on the same fold."""
+        return self.beside("flat", "at once, as in the paper", "in two steps")
+
+    def beside(self, variant: str, label: str, own: str) -> Iterator[Block]:
+        """All models of a variant beside those of the recipe, on the variant's folds."""
+        models, folds = self.figures.models(variant), self.figures.folds(variant)
         rows = []
-        for model in shared:
+        for model in models:
             pairs = (
-                show(self.figures.f1(model.name, part, variant, folds))
+                show(self.figures.f1(model.name, part, each, folds))
                 for part in ("dev", "test")
-                for variant in ("taught", "shared")
+                for each in ("taught", variant)
             )
             rows.append((model.label, *pairs))
-        headings = ("model", "dev, a model for each", "dev, one for all", "test, a model for each", "test, one for all")
-        yield Table(headings, tuple(rows))
+        if models:
+            headings = (f"{part}, {each}" for part in ("dev", "test") for each in (own, label))
+            yield Table(("model", *headings), tuple(rows))
 
     def length(self) -> Iterator[Block]:
         """Joined documents and novels."""
