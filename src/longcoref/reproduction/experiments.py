@@ -261,7 +261,7 @@ class _Planner:
     def add_options(self) -> None:
         """Who goes, chosen at once with whether the mention is valid, as in the paper, on the first fold."""
         for model in self.given.models:
-            if model.cells is not None:
+            if model.policy == "learned":
                 self.score("taught", self.fold, model)
                 self.score("flat", self.fold, model, ("model.options=flat",))
 

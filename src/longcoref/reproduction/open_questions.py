@@ -52,8 +52,8 @@ class OpenQuestions:
         return self.beside("shared", "one for all", "a model for each")
 
     def options(self) -> Iterator[Block]:
-        """Who goes, chosen at once with whether the mention is valid or after it, on the same fold."""
-        return self.beside("flat", "at once, as in the paper", "in two steps")
+        """Who goes, chosen at once with whether the mention is valid, or in turn, on the same fold."""
+        return self.beside("flat", "at once, as in the paper", "in turn")
 
     def beside(self, variant: str, label: str, own: str) -> Iterator[Block]:
         """All models of a variant beside those of the recipe, on the variant's folds."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.errors import UsageError
-from longcoref.memory.actions import INVALID, Action, ActionKind
+from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
 from longcoref.memory.facts import HE_OR_SHE, MentionFacts
 from longcoref.memory.features import (
@@ -252,8 +252,11 @@ class Clusterer:
 
     def _best_option(self, options: Options, second: Floats, score: float) -> Action:
         if self._heads.config.options == "staged" and options.ignore and options.invalid:
-            # First whether the mention is valid at all, as with room left; then who goes.
-            return INVALID if score <= 0 else options.action(int(second[:-1].argmax()))
+            # Whether the mention is valid at all, as with room left; whether it is worth a place, whose ever; who goes.
+            if score <= 0:
+                return INVALID
+            going, ignored = second[: len(options.evict)], second[len(options.evict)]
+            return IGNORE if ignored > np.logaddexp.reduce(going) else options.action(int(going.argmax()))
         return options.action(int(second.argmax()))
 
     def _update(

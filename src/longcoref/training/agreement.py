@@ -15,6 +15,7 @@ import torch
 from longcoref.config import ModelConfig
 from longcoref.document import Document
 from longcoref.memory import Action, ActionKind, MemoryPolicy
+from longcoref.memory.actions import IGNORE, INVALID
 from longcoref.memory.facts import document_facts
 from longcoref.nn.heads import CLOSED, Scores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Unrolled, unroll
@@ -90,19 +91,20 @@ def verdicts(
 def _second_step(scores: Scores, option: int, evictions: Sequence[int], config: ModelConfig) -> tuple[Action, float]:
     """The best option and its lead; which free cell a NEW takes is not for the scores to say, so it is cell 0."""
     row = scores.options[option].numpy()
-    offered: list[tuple[float, Action]] = []
-    if row[NEW_COLUMN] > CLOSED / 2:
-        offered.append((float(row[NEW_COLUMN]), Action(ActionKind.NEW, 0)))
-    offered += [(float(row[EVICT_COLUMN + k]), Action(ActionKind.EVICT, cell)) for k, cell in enumerate(evictions)]
-    if row[IGNORE_COLUMN] > CLOSED / 2:
-        offered.append((float(row[IGNORE_COLUMN]), Action(ActionKind.IGNORE)))
-    invalid = (float(row[INVALID_COLUMN]), Action(ActionKind.INVALID))
-    valid = float(scores.valid[option])
-    if config.options == "staged" and evictions:
+    going = [(float(row[EVICT_COLUMN + k]), Action(ActionKind.EVICT, cell)) for k, cell in enumerate(evictions)]
+    ignored, invalid = (float(row[IGNORE_COLUMN]), IGNORE), (float(row[INVALID_COLUMN]), INVALID)
+    if config.options == "staged" and going:
+        valid = float(scores.valid[option])
         if valid <= 0:
             return invalid[1], -valid
-    else:
-        offered.append(invalid)
-    ranked = sorted(offered, key=lambda item: -item[0])
-    lead = ranked[0][0] - ranked[1][0] if len(ranked) > 1 else abs(CLOSED)
-    return ranked[0][1], min(lead, abs(valid)) if config.options == "staged" else lead
+        worth = float(np.logaddexp.reduce(row[EVICT_COLUMN:])) - ignored[0]
+        best, lead = (ignored[1], -worth) if worth < 0 else _first(going)
+        return best, min(lead, valid, abs(worth))
+    new = (float(row[NEW_COLUMN]), Action(ActionKind.NEW, 0))
+    return _first([each for each in (new, *going, ignored, invalid) if each[0] > CLOSED / 2])
+
+
+def _first(offered: Sequence[tuple[float, Action]]) -> tuple[Action, float]:
+    """The option with the highest score, and by how much it leads."""
+    best, *others = sorted(offered, key=lambda item: -item[0])
+    return best[1], best[0] - others[0][0] if others else abs(CLOSED)
