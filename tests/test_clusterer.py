@@ -117,6 +117,11 @@ def test_the_free_loop_obeys_its_policy_and_does_not_depend_on_how_it_is_fed(
             and options == "staged"
         ):
             assert decision.mention_score > 0
+        if options == "staged" and decision.offered and decision.offered.ignore and decision.mention_score > 0:
+            chances = np.exp(decision.options[:-1]) / np.exp(decision.options[:-1]).sum()
+            ignored = decision.action.kind is ActionKind.IGNORE
+            assert ignored == (chances[-1] > 0.5) or chances[-1] == pytest.approx(0.5, abs=1e-4)
+            assert ignored or decision.action.cell == decision.offered.evict[int(chances[:-1].argmax())]
     assert policy.capacity is None or len(parted.cells) <= policy.capacity
 
 
