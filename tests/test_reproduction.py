@@ -132,6 +132,9 @@ def test_one_command_leaves_records_and_a_report(reproduced: tuple[Path, list[ob
         assert f"| {model} |" in text
     assert "fine-tuned on the fold itself" in text
     assert "learned weights" in text
+    assert "dev, at once, as in the paper" in text
+    for setting in TINY:
+        assert f"--set {setting}" in text
 
 
 def test_the_figures_of_the_report_are_those_of_the_records(reproduced: tuple[Path, list[object]]) -> None:

@@ -36,7 +36,7 @@ def _entity_loss(scores: Tensor, targets: Integers, config: TrainConfig) -> Tens
 
 
 def option_loss(scores: Scores, unrolled: Unrolled, model: ModelConfig) -> Tensor:
-    """Cross-entropy of the second step: over all that is offered (flat), or first valid, then who goes or nobody (staged)."""
+    """Cross-entropy of the second step: over all options (flat), or valid first, then who if any goes (staged)."""
     target = torch.from_numpy(unrolled.option_target)
     if model.options == "flat":
         return functional.cross_entropy(scores.options, target, reduction="sum")

@@ -142,10 +142,7 @@ def _novels() -> Path | None:
 
 def recipe(name: str, settings: Sequence[str] = (), *, data: Path | None = None, encoder: str | None = None) -> Config:
     """A recipe of ours with settings laid over it; `data` is the corpus's own folder, or that of its parts."""
-    if name not in RECIPES:
-        raise UsageError(unknown_name("corpus", name, RECIPES))
-    with as_file(files(__package__) / "recipes" / f"{name}.toml") as path:
-        config = load_config(path, settings)
+    config = _written(name, settings)
     if data is not None:
         parts = {part: getattr(config.data, part) for part in ("train", "dev", "test")}
         places: dict[str, Any] = {part: str(data / Path(place).name) for part, place in parts.items() if place}
@@ -157,6 +154,21 @@ def recipe(name: str, settings: Sequence[str] = (), *, data: Path | None = None,
         genres = tuple(sorted({document.genre for document in documents if document.genre is not None}))
         config = replace(config, model=replace(config.model, genres=genres))
     return config
+
+
+def _written(name: str, settings: Sequence[str] = ()) -> Config:
+    """A recipe as it is written."""
+    if name not in RECIPES:
+        raise UsageError(unknown_name("corpus", name, RECIPES))
+    with as_file(files(__package__) / "recipes" / f"{name}.toml") as path:
+        return load_config(path, settings)
+
+
+def settings_of(name: str, config: Config) -> list[str]:
+    """What was laid over a recipe to make a config of it, but for where its data lies."""
+    written, used = _flat(_written(name)), _flat(config)
+    taken = {key for key in used if key.startswith("data.")} | {"model.genres"}
+    return [f"{key}={value}" for key, value in used.items() if key not in taken and value != written[key]]
 
 
 def teacher_of(config: Config) -> Config:

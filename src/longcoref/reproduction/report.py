@@ -11,7 +11,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import longcoref
+from longcoref.config import load_config
 from longcoref.files import atomic_text
+from longcoref.reproduction.experiments import settings_of
 from longcoref.reproduction.figures import Figures
 from longcoref.reproduction.open_questions import OpenQuestions
 from longcoref.reproduction.page import Block, Code, Heading, Table, Text, html_page, markdown, show
@@ -76,8 +78,11 @@ def _opening(figures: Figures) -> Iterator[Block]:
         "paper's own figures (Toshniwal et al. 2020) were typed in and stand in the columns that say so. – is: not "
         "measured, or not reported."
     )
-    command = f"longcoref reproduce {figures.folder.name} --out {figures.folder.parent.name}"
-    yield Code(command + (f" --folds {','.join(folds)}" if folds else ""))
+    name, config = figures.folder.name, figures.folder / "config.toml"
+    command = [f"longcoref reproduce {name} --out {figures.folder.parent.name}"]
+    command += [f"--folds {','.join(folds)}"] * bool(folds)
+    command += [f"--set {each}" for each in settings_of(name, load_config(config))] if config.exists() else []
+    yield Code(" ".join(command))
 
 
 def _hyperparameters(figures: Figures) -> Iterator[Block]:
@@ -97,6 +102,7 @@ def _hours(figures: Figures) -> Iterator[Block]:
     rows = [(label, show(hours[kind], ".2f")) for kind, label in names.items() if kind in hours]
     if rows:
         total = sum(hours.values())
+        yield Text("Hours of all tasks, one after the other, also where several ran at once.")
         yield Table(("work", "hours"), (*rows, ("all of it", show(total, ".2f"))))
 
 
