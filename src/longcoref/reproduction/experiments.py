@@ -278,11 +278,15 @@ class _Planner:
                 self.score("flat", self.fold, model, ("model.options=flat",))
 
     def add_encoders(self) -> None:
-        """The encoder frozen from the start, and fine-tuned on the fold itself, beside the one taught elsewhere."""
+        """The encoder frozen from the start, and fine-tuned on the fold itself, beside the one taught elsewhere.
+
+        An epoch of fine-tuning takes several times as long, so there are half as many.
+        """
         named = f"encoder.name={self.given.config.encoder.name}"
         if self.given.teacher is not None:
             self.compare("frozen", named)
-        self.compare("finetuned", named, "train.finetune=true")
+        epochs = max(1, self.given.config.train.epochs // 2)
+        self.compare("finetuned", named, "train.finetune=true", f"train.epochs={epochs}", f"train.patience={epochs}")
 
     def add_entity(self) -> None:
         """A learned weighted mean of an entity's mentions beside the plain one."""

@@ -12,7 +12,7 @@ from longcoref.reproduction.paper_tables import columns, line_figure
 _ENCODERS = {
     "taught": "taught coreference on another corpus, then frozen",
     "frozen": "frozen from the start",
-    "finetuned": "fine-tuned on the fold itself",
+    "finetuned": "fine-tuned on the fold itself, half as many epochs",
 }
 _ENTITIES = {"taught": "mean of the mentions", "weighted": "learned weights, from each mention alone"}
 
