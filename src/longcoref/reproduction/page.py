@@ -17,7 +17,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var
 h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 .table { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
-th:first-child, td:first-child, td.words { text-align: left; }
+th:first-child, td:first-child, .words { text-align: left; }
 td:not(.words) { white-space: nowrap; } th { color: var(--quiet); font-weight: 600; }
 td.paper, th.paper { background: var(--mark); }
 figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; } figcaption { color: var(--quiet); }
@@ -108,15 +108,18 @@ def _html(block: Block) -> str:
     if isinstance(block, Figure):
         source, caption = html.escape(str(Path(block.path).with_suffix(".svg"))), html.escape(block.caption)
         return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
-    marks = ["paper" if "paper" in heading else "" for heading in block.headings]
+    marks = [_mark(heading, [row[place] for row in block.rows]) for place, heading in enumerate(block.headings)]
     head = _row("th", block.headings, marks)
     rows = "\n".join(_row("td", row, marks) for row in block.rows)
     return f'<div class="table"><table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody></table></div>'
 
 
+def _mark(heading: str, cells: Sequence[str]) -> str:
+    """The class of a column: the paper's figures, words, or our figures."""
+    words = any(letter.isalpha() for cell in cells for letter in cell)
+    return ' class="paper"' if "paper" in heading else ' class="words"' if words else ""
+
+
 def _row(tag: str, cells: Sequence[str], marks: Sequence[str]) -> str:
-    """A row; cells of many words are set as words, not as figures."""
-    classes = [mark or ("words" if len(cell) > 20 else "") for cell, mark in zip(cells, marks, strict=True)]
-    attributes = [f' class="{name}"' if name else "" for name in classes]
-    inner = "".join(f"<{tag}{a}>{html.escape(cell)}</{tag}>" for a, cell in zip(attributes, cells, strict=True))
+    inner = "".join(f"<{tag}{mark}>{html.escape(cell)}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
     return f"<tr>{inner}</tr>"
