@@ -133,6 +133,9 @@ def test_one_command_leaves_records_and_a_report(reproduced: tuple[Path, list[ob
     assert "fine-tuned on the fold itself" in text
     assert "learned weights" in text
     assert "dev, at once, as in the paper" in text
+    runs = [row["megabytes"] / 1000 for row in Figures(folder).rows("training-lb-2")]
+    assert len(runs) == 2
+    assert f"| LB-MEM 2 | {sum(runs) / 2:.2f} ({min(runs):.2f}–{max(runs):.2f}) |" in text
     for setting in TINY:
         assert f"--set {setting}" in text
 

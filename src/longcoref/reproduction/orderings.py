@@ -141,12 +141,12 @@ def _compared(figures: Figures, what: str, measure: str, statement: str, unit: s
 
 
 def _trains_in_less_memory(figures: Figures) -> Finding | None:
-    statement = "Every bounded model trains in less memory than U-MEM."
+    statement = "Every bounded model trains in less memory than U-MEM, on average over the runs."
     return _compared(figures, "training", "megabytes", statement, "MB")
 
 
 def _reads_faster(figures: Figures) -> Finding | None:
-    statement = "Every bounded model reads faster than U-MEM."
+    statement = "Every bounded model reads faster than U-MEM, on average over the runs."
     return _compared(figures, "inference", "seconds", statement, "s")
 
 

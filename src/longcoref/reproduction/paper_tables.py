@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from longcoref.analysis.errors import ErrorType
@@ -124,13 +125,13 @@ class PaperTables:
             return
 
         def row(model: MemoryModel) -> list[str]:
-            training, inference = (self.figures.measured(what, model.name) for what in ("training", "inference"))
+            training, inference = (self.figures.rows(f"{what}-{model.name}") for what in ("training", "inference"))
             return [
-                _gigabytes(training),
+                _spread([each["megabytes"] / 1000 for each in training]),
                 self.their(model, "training_gigabytes"),
-                _gigabytes(inference),
+                _spread([each["megabytes"] / 1000 for each in inference]),
                 self.their(model, "inference_gigabytes"),
-                show(inference.get("seconds"), ".2f"),
+                _spread([each["seconds"] for each in inference]),
                 self.their(model, "inference_seconds", ".2f"),
             ]
 
@@ -138,7 +139,8 @@ class PaperTables:
         setting = f"hidden {first[0]['hidden']}, documents of {first[0]['words']} words" if first else ""
         runs = max(int(self.figures.measured("training", model.name).get("runs", 0)) for model in self.models)
         yield Text(
-            f"Means over {runs} fresh processes on one thread of a processor; the paper's are of a GPU. Training "
+            f"Means over {runs} fresh processes on one thread of a processor, and the least and the most of them; the "
+            "paper's are of a GPU. Training "
             "memory is the peak minus what the process had before its first step "
             f"({setting}, a fifth of the invalid mentions, vectors from the cache). Inference is reading the test "
             "documents of the first fold, encoder included; its memory is the peak of the whole process."
@@ -224,5 +226,6 @@ class PaperTables:
             )
 
 
-def _gigabytes(measured: dict[str, float]) -> str:
-    return show(measured["megabytes"] / 1000, ".2f") if measured else "–"
+def _spread(values: Sequence[float]) -> str:
+    """The mean of some runs, and the least and the most of them."""
+    return f"{mean(values):.2f} ({min(values):.2f}–{max(values):.2f})" if values else "–"
