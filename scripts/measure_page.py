@@ -17,8 +17,8 @@ from browser import open_browser
 from selenium.webdriver.common.by import By
 
 from longcoref.memory import Action, ActionKind
+from longcoref.memory.decision import Decision
 from longcoref.render.html import page
-from longcoref.runtime.clusterer import Decision
 from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
 

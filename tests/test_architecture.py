@@ -16,7 +16,7 @@ import longcoref
 PACKAGE = Path(longcoref.__file__).parent
 
 FOUNDATION = {"spans", "clusters", "document", "candidates", "config", "errors", "files"}
-LOGIC = {"text", "formats", "memory", "metrics"}
+LOGIC = {"text", "formats", "memory", "metrics", "mention"}
 SURFACE = {"resolver", "result", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}
 
@@ -24,6 +24,7 @@ ENDS = {"cli", "server", "spacy_component", "__main__"}
 MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     **dict.fromkeys(LOGIC, FOUNDATION),
+    "mention": FOUNDATION | {"memory"},
     "formats": FOUNDATION | {"text"},  # plain text and OntoGUM come without sentences
     "runtime": FOUNDATION | LOGIC,
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},

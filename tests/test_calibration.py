@@ -9,8 +9,8 @@ import pytest
 
 from longcoref.calibration import fit_calibration, judge, reliability
 from longcoref.memory import Action, ActionKind
+from longcoref.memory.decision import Decision
 from longcoref.memory.policies import Options
-from longcoref.runtime.clusterer import Decision
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.reading import Reading
 from longcoref.spans import WordSpan

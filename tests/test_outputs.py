@@ -19,12 +19,12 @@ from longcoref.formats import FORMATS
 from longcoref.formats.source import Source
 from longcoref.memory import ActionKind, LearnedMemory
 from longcoref.memory.actions import Action
+from longcoref.memory.decision import Decision
 from longcoref.render.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 from longcoref.render.html import write_page
 from longcoref.render.outputs import WRITERS, chosen_formats, output_formats, write_results
 from longcoref.render.steps import StepWriter
 from longcoref.result import Result
-from longcoref.runtime.clusterer import Decision
 from longcoref.runtime.reading import Model
 from longcoref.runtime.stream import Step
 from results import ALPHABET, make_result, results

@@ -27,9 +27,9 @@ from longcoref.document import Document
 from longcoref.errors import UsageError
 from longcoref.formats import read_corpus
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
+from longcoref.memory.decision import Decision
 from longcoref.render.html import page
 from longcoref.result import Result, ResultCluster, ResultMention, ResultQuote, with_clusters
-from longcoref.runtime.clusterer import Decision
 from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize

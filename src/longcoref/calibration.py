@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from longcoref.memory import ActionKind
-from longcoref.runtime.clusterer import Decision
+from longcoref.memory.decision import Decision
 from longcoref.runtime.confidence import Calibration, confidence, log_odds
 from longcoref.runtime.reading import Reading
 from longcoref.spans import WordSpan

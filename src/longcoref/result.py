@@ -18,8 +18,8 @@ from typing import Any
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import MissingExtraError
+from longcoref.memory.decision import Rivals
 from longcoref.memory.facts import mention_facts
-from longcoref.runtime.clusterer import Rivals
 from longcoref.runtime.naming import NameChooser
 from longcoref.runtime.persons import Seen
 from longcoref.runtime.second_look import look_again

@@ -7,7 +7,7 @@ entity's vector, its projections, its facts), and changes only where the mention
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from longcoref.errors import UsageError
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
+from longcoref.memory.decision import Decision, Rivals
 from longcoref.memory.facts import HE_OR_SHE, MentionFacts
 from longcoref.memory.features import (
     FEATURES,
@@ -38,28 +39,6 @@ _MENTIONS_AT_ONCE = 8
 _PAIRS_AT_ONCE = 512
 """Bounds of what is scored in one product: more costs pairs among the mentions themselves, and memory."""
 _RIVALS, _RIVALRY = 8, 6.0  # so many entities, and no more than so far behind the best, are remembered of a pronoun
-Rivals = tuple[tuple[int, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What was done with a mention, and why.
-
-    `links` are the scores of the cells in use when it came; none scores 0. Where it was not linked, `offered` are the
-    options of the second step and `options` their scores, in the order of `offered.actions()`. Entities are numbered as
-    they are opened. `recalled` are the archived entities that were compared, with their scores. `rivals`, of a "he" or
-    "she" only, are the entities in memory that it may have been, best first, with their scores: what a second look has.
-    """
-
-    action: Action
-    entity: int | None
-    evicted: int | None
-    mention_score: float
-    links: Floats
-    offered: Options | None
-    options: Floats
-    recalled: Sequence[tuple[int, float]] = ()
-    rivals: Rivals = ()
 
 
 class Clusterer:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from longcoref.memory import ActionKind
-from longcoref.runtime.clusterer import Decision
+from longcoref.memory.decision import Decision
 
 
 @dataclass(frozen=True, slots=True)

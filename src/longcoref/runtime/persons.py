@@ -12,9 +12,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from longcoref.memory.decision import Rivals
 from longcoref.memory.facts import HE_OR_SHE, MentionFacts
 from longcoref.memory.names import FEMININE, MASCULINE, Name, persons_of
-from longcoref.runtime.clusterer import Rivals
 from longcoref.spans import WordSpan
 
 _REACH = 30  # words behind a name within which "he" or "she" in the same entity is of it

@@ -24,8 +24,9 @@ from longcoref.config import Config
 from longcoref.document import Document
 from longcoref.errors import UsageError
 from longcoref.memory import MemoryPolicy, decode
+from longcoref.memory.decision import Decision
 from longcoref.memory.facts import MentionFacts, QuoteScanner, mention_facts
-from longcoref.runtime.clusterer import Clusterer, Decision
+from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.heads import Floats, Heads, Integers
 from longcoref.runtime.mentions import select

@@ -8,7 +8,7 @@ from typing import Any
 
 from longcoref.errors import UsageError
 from longcoref.memory import MemoryPolicy
-from longcoref.runtime.clusterer import Decision
+from longcoref.memory.decision import Decision
 from longcoref.runtime.confidence import confidence
 from longcoref.runtime.reading import Block, Model, Reader, mention_labels
 from longcoref.spans import WordSpan
