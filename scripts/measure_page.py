@@ -82,7 +82,9 @@ def decide(cells: dict[int, int], entity: int, chance: random.Random) -> Decisio
             kind, evicted = ActionKind.EVICT, chance.choice(list(cells))
             cell = cells.pop(evicted)
         cells[entity] = cell
-    return Decision(Action(kind, cells[entity]), entity, evicted, 1.5, np.ones(1, np.float32), None, np.ones(0))
+    return Decision(
+        Action(kind, cells[entity]), entity, evicted, 1.5, np.ones(1, np.float32), None, np.ones(0, np.float32)
+    )
 
 
 def main() -> None:

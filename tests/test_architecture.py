@@ -15,7 +15,7 @@ import longcoref
 
 PACKAGE = Path(longcoref.__file__).parent
 
-FOUNDATION = {"spans", "clusters", "document", "candidates", "config", "errors", "files"}
+FOUNDATION = {"spans", "clusters", "document", "candidates", "config", "errors", "files", "plan"}
 LOGIC = {"text", "formats", "memory", "metrics", "mention"}
 SURFACE = {"resolver", "result", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}

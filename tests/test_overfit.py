@@ -16,12 +16,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from longcoref.clusters import gold_entities
 from longcoref.config import load_config
-from longcoref.evaluation import gold_entities
-from longcoref.formats import read_corpus, write_corpus
+from longcoref.formats import read_corpus, read_part, write_corpus
 from longcoref.memory import UnboundedMemory
-from longcoref.training.data import read_part
-from longcoref.training.loop import Trainer, evaluate_torch
+from longcoref.training.inference import evaluate_torch
+from longcoref.training.loop import Trainer
 from longcoref.training.runs import export_run, load_run
 
 CONFIG = Path(__file__).parent.parent / "configs" / "litbank-small.toml"
@@ -66,7 +66,9 @@ def test_two_real_documents_are_learned_by_heart_and_read_again_without_torch(
     # The shortest two whose mentions can all be proposed.
     widest = config.model.max_width
     reachable = (
-        d for d in read_part(config.data, "train") if all(end - start <= widest for start, end in gold_entities(d))
+        d
+        for d in read_part(config.data, "train")
+        if all(end - start <= widest for start, end in gold_entities(d.clusters))
     )
     documents = sorted(reachable, key=lambda document: len(document.words))[:2]
 

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from longcoref.errors import UsageError
-from longcoref.training.plan import Task, run_plan
+from longcoref.plan import Task, run_plan
 
 
 def task(root: Path, name: str, program: str, *after: str) -> Task:

@@ -14,12 +14,12 @@ torch = pytest.importorskip("torch")
 from longcoref.cli import main
 from longcoref.errors import ModelError
 from longcoref.evaluation import evaluate
+from longcoref.formats import read_part
 from longcoref.memory import LearnedMemory, memory_policy
 from longcoref.runtime.model import open_model
 from longcoref.training.agreement import compare
 from longcoref.training.bench import bench_training
-from longcoref.training.data import read_part
-from longcoref.training.loop import evaluate_torch
+from longcoref.training.inference import evaluate_torch
 from longcoref.training.runs import load_run
 from tiny import write_tiny_corpus, write_tiny_encoder
 

@@ -18,9 +18,10 @@ from longcoref.clusters import cluster_of
 from longcoref.config import Config, load_config
 from longcoref.document import document_of_words
 from longcoref.errors import ConfigError, ModelError
+from longcoref.formats import find_data, read_part
 from longcoref.spans import WordSpan
 from longcoref.training import checkpoints
-from longcoref.training.data import crop_document, find_data, read_part
+from longcoref.training.data import crop_document
 from longcoref.training.loop import Trainer
 from longcoref.training.schedule import schedule
 from tiny import write_tiny_corpus, write_tiny_encoder
@@ -83,7 +84,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from longcoref.config import load_config
-from longcoref.training.data import read_part
+from longcoref.formats import read_part
 from longcoref.training.loop import Trainer
 folder, config, *settings = sys.argv[1:]
 config = load_config(config, settings)

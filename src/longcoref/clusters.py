@@ -80,3 +80,8 @@ def merge_shared_spans(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
         replace(clusters[index], mentions=tuple(group[span] for span in sorted(group)))
         for index, group in mentions.items()
     )
+
+
+def gold_entities(clusters: Sequence[Cluster]) -> dict[WordSpan, int]:
+    """The entity of every span, numbered from 0; clusters that share a span are one entity."""
+    return {span: entity for entity, cluster in enumerate(merge_shared_spans(clusters)) for span in cluster.spans}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from longcoref.calibration import Judged, judge, reliability
-from longcoref.clusters import Cluster, cluster_of, merge_shared_spans, spans_of
+from longcoref.clusters import Cluster, cluster_of, gold_entities, merge_shared_spans, spans_of
 from longcoref.document import Document
 from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
@@ -99,7 +99,7 @@ def evaluate(
             pair = (spans_of(document.clusters), spans_of(response))
             records.append(_record(document, reading, response, model, keep_singletons))
             responses.append(replace(document, clusters=tuple(response)))
-            judged.extend(judge(reading, gold_entities(document)))
+            judged.extend(judge(reading, gold_entities(document.clusters)))
             yield pair
 
     scores = score_documents(pairs(), keep_singletons=keep_singletons)
@@ -119,12 +119,6 @@ def _found(document: Document, reading: Reading, model: Model, names: bool, spee
     for mention, entity in zip(seen, look_again(document, seen, names=names, speech=speech).entities, strict=True):
         clusters.setdefault(entity, []).append(mention.span)
     return list(clusters.values())
-
-
-def gold_entities(document: Document) -> dict[WordSpan, int]:
-    """The entity of every gold span; clusters that share a span are one entity."""
-    clusters = merge_shared_spans(document.clusters or ())
-    return {span: entity for entity, cluster in enumerate(clusters) for span in cluster.spans}
 
 
 def _record(

@@ -51,8 +51,8 @@ def training(
       longcoref bench training runs/litbank-small --memory learned --cells 5 --json
 
     """
+    from longcoref.formats import read_part
     from longcoref.training.bench import bench_training
-    from longcoref.training.data import read_part
     from longcoref.training.runs import load_run
 
     model, _ = load_run(run)
@@ -85,8 +85,8 @@ def agreement(
       longcoref bench agreement runs/litbank-small models/mine
 
     """
+    from longcoref.formats import read_part
     from longcoref.training.agreement import compare
-    from longcoref.training.data import read_part
     from longcoref.training.runs import load_run
 
     trained, _ = load_run(run)

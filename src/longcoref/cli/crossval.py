@@ -45,8 +45,8 @@ def crossval(
       longcoref crossval configs/litbank-small.toml configs/litbank-anneal.toml --out runs/crossval --folds 0-2
 
     """
+    from longcoref.plan import run_plan
     from longcoref.training.crossval import Recipe, collect, fold_tasks
-    from longcoref.training.plan import run_plan
 
     console = Console(stderr=True, quiet=quiet)
     recipe = Recipe(tuple(configs), tuple(settings or ()), memory, capacity_of(memory, cells, 20))

@@ -28,7 +28,7 @@ def export(
       longcoref export runs/litbank-small models/mine --weights int8
 
     """
-    from longcoref.training.data import read_part
+    from longcoref.formats import read_part
     from longcoref.training.runs import export_run
 
     config = load_config(run / "config.toml")

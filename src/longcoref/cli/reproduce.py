@@ -57,9 +57,9 @@ def reproduce(
       longcoref reproduce ontonotes --data ontonotes --out reproduction
 
     """
+    from longcoref.plan import run_plan
     from longcoref.reproduction.experiments import Measures, reproduction
     from longcoref.reproduction.report import write_report
-    from longcoref.training.plan import run_plan
 
     changes = [*(settings or []), *([] if epochs is None else [f"train.epochs={epochs}", f"train.patience={epochs}"])]
     wanted = reproduction(

@@ -32,7 +32,7 @@ def train(
       longcoref train configs/litbank-small.toml --run runs/small --resume
 
     """
-    from longcoref.training.data import read_part
+    from longcoref.formats import read_part
     from longcoref.training.loop import Trainer
 
     loaded = load_config(config, settings or [])

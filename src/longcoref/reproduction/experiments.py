@@ -21,9 +21,9 @@ from typing import Any
 from longcoref.config import Config, config_table, dump_toml, load_config
 from longcoref.errors import ConfigError, UsageError, unknown_name
 from longcoref.files import atomic_text
+from longcoref.formats import find_data, read_part
+from longcoref.plan import Task, longcoref_command
 from longcoref.reproduction.models import MemoryModel, memory_model
-from longcoref.training.data import find_data, read_part
-from longcoref.training.plan import Task, longcoref_command
 
 RECIPES = ("litbank", "ontogum", "ontonotes")
 STAGES = ("models", "measures", "options", "encoder", "entity", "capacities", "length")

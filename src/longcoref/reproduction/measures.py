@@ -24,6 +24,7 @@ from longcoref.benchmark import join_texts
 from longcoref.clusters import Cluster
 from longcoref.config import Config, ProposalConfig
 from longcoref.document import Document
+from longcoref.formats import read_part
 from longcoref.memory import ActionKind
 from longcoref.nn.encoder import Encoder
 from longcoref.reproduction.models import memory_model
@@ -32,8 +33,8 @@ from longcoref.runtime.footprint import peak_bytes
 from longcoref.runtime.reading import read_document
 from longcoref.runtime.stream import Step, TextStream
 from longcoref.spans import CharSpan, WordSpan
-from longcoref.training.data import Example, prepare, read_part
-from longcoref.training.loop import evaluate_torch, runtime_model
+from longcoref.training.data import Example, prepare
+from longcoref.training.inference import evaluate_torch, runtime_model
 from longcoref.training.model import CorefModel, Proposals
 from longcoref.training.runs import load_run
 

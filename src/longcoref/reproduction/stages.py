@@ -18,13 +18,13 @@ from longcoref.clusters import without_singletons
 from longcoref.config import ModelConfig, load_config
 from longcoref.document import Document
 from longcoref.files import atomic_text
-from longcoref.formats import write_corpus
+from longcoref.formats import read_part, write_corpus
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.heads import Heads
 from longcoref.reproduction.models import memory_model
 from longcoref.training.cache import VectorCache
-from longcoref.training.data import read_part
-from longcoref.training.loop import Trainer, evaluate_torch
+from longcoref.training.inference import evaluate_torch
+from longcoref.training.loop import Trainer
 from longcoref.training.model import CorefModel
 from longcoref.training.runs import load_run
 

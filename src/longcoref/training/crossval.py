@@ -15,11 +15,10 @@ from typing import Any
 
 from longcoref.config import load_config
 from longcoref.errors import ConfigError, InputError
-from longcoref.formats import read_corpus
+from longcoref.formats import find_data, read_corpus
 from longcoref.metrics import Scores
 from longcoref.metrics.corpus import score_corpus
-from longcoref.training.data import find_data
-from longcoref.training.plan import Task, longcoref_command
+from longcoref.plan import Task, longcoref_command
 
 PARTS = ("dev", "test")
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from longcoref.candidates import Candidates, candidates_of
-from longcoref.clusters import Cluster
-from longcoref.config import Config, DataConfig, ModelConfig
+from longcoref.clusters import Cluster, gold_entities
+from longcoref.config import Config, ModelConfig
 from longcoref.document import Document
 from longcoref.errors import ConfigError, unknown_name
-from longcoref.evaluation import gold_entities
-from longcoref.formats import read_corpus
 from longcoref.memory.facts import MentionFacts, document_facts
 from longcoref.runtime.pieces import Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
@@ -37,7 +33,7 @@ class Example:
     @cached_property
     def gold(self) -> dict[WordSpan, int]:
         """The entity of every gold span."""
-        return gold_entities(self.document)
+        return gold_entities(self.document.clusters or ())
 
     @cached_property
     def sizes(self) -> dict[int, int]:
@@ -127,28 +123,3 @@ def crop_document(document: Document, part: WordSpan) -> Document:
         speakers=None if document.speakers is None else document.speakers[begin:end],
         clusters=clusters,
     )
-
-
-def find_data(path: str) -> Path:
-    """A corpus by its path: as it is, or in the folder LONGCOREF_DATA."""
-    places = [Path(path)]
-    if "LONGCOREF_DATA" in os.environ:
-        places.append(Path(os.environ["LONGCOREF_DATA"]) / path)
-    for place in places:
-        if place.exists():
-            return place
-    raise ConfigError(
-        f"there is no corpus at {' nor at '.join(map(str, places))}: set LONGCOREF_DATA to the folder that holds it, "
-        "or give --set data.path=FOLDER"
-    )
-
-
-def read_part(config: DataConfig, part: str) -> list[Document]:
-    """The documents of train, dev or test, in the order of the corpus."""
-    types = None if config.types is None else find_data(config.types)
-    own: str | None = getattr(config, part)
-    if own is not None:
-        return list(read_corpus(find_data(own), format=config.format, types=types))
-    if not config.path:
-        raise ConfigError(f"the config names no {part} documents: give data.path, or data.{part}")
-    return list(read_corpus(find_data(config.path), format=config.format, fold=config.fold, part=part, types=types))

@@ -21,20 +21,15 @@ from torch import Tensor, nn
 from longcoref.config import Config, config_table, dump_toml
 from longcoref.document import Document
 from longcoref.errors import ConfigError
-from longcoref.evaluation import Evaluation, evaluate
 from longcoref.files import atomic_text
 from longcoref.memory import memory_policy
 from longcoref.nn.encoder import Encoder, parameter_groups
-from longcoref.runtime.heads import Floats
-from longcoref.runtime.heads import Heads as NumpyHeads
-from longcoref.runtime.pieces import Integers
-from longcoref.runtime.reading import Model
-from longcoref.runtime.windows import Window
 from longcoref.training import checkpoints
 from longcoref.training.augmentation import Renamer, drop_pieces
 from longcoref.training.cache import VectorCache
 from longcoref.training.data import Example, crop, prepare
-from longcoref.training.model import CorefModel, numpy_weights
+from longcoref.training.inference import evaluate_torch
+from longcoref.training.model import CorefModel
 from longcoref.training.schedule import schedule, without_denormals
 
 Report = Callable[[dict[str, Any]], None]
@@ -280,30 +275,3 @@ def start_from(model: CorefModel, folder: Path) -> None:
         model.load_state_dict(checkpoints.load(folder / "best.safetensors").tensors)
     except RuntimeError as error:
         raise ConfigError(f"train.start: the weights of {folder} belong to another model: {error}") from error
-
-
-class TorchVectors:
-    """An encoder or a cache of its vectors, as the numpy runtime wants it."""
-
-    def __init__(self, source: Encoder | VectorCache) -> None:
-        self._source = source
-
-    def encode(self, ids: Integers, windows: Sequence[Window]) -> Floats:
-        """Vectors of the pieces that the windows keep, as numpy has them."""
-        with torch.inference_mode():
-            return self._source.encode(ids, windows).float().numpy()
-
-
-def runtime_model(model: CorefModel, source: Encoder | VectorCache | None = None) -> Model:
-    """A torch model as the numpy runtime reads with it; its vectors come from `source` or its own encoder."""
-    encoder = model.encoder
-    heads = NumpyHeads(numpy_weights(model.heads.state_dict()), model.config.model, encoder.width)
-    return Model(model.config, encoder.tokenizer, TorchVectors(source or encoder), heads)
-
-
-def evaluate_torch(
-    model: CorefModel, documents: Sequence[Document], policy: Any, source: Encoder | VectorCache | None = None
-) -> Evaluation:
-    """Scores a torch model by the numpy runtime's loop: what is measured is what will run."""
-    runtime = runtime_model(model, source)
-    return evaluate(documents, runtime, policy, keep_singletons=model.config.data.keep_singletons)

@@ -23,7 +23,7 @@ from longcoref.runtime.model import write_model
 from longcoref.runtime.pieces import Tokenizer
 from longcoref.training import checkpoints
 from longcoref.training.data import prepare
-from longcoref.training.loop import TorchVectors, evaluate_torch
+from longcoref.training.inference import TorchVectors, evaluate_torch
 from longcoref.training.model import CorefModel, numpy_weights
 
 SAMPLE_WINDOWS = 3  # of each document that shows an 8-bit encoder what it will read
