@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from longcoref.book.naming import NameChooser
+from longcoref.book.persons import Seen
+from longcoref.book.second_look import look_again
 from longcoref.document import Document
+from longcoref.features.facts import MentionFacts, document_facts
 from longcoref.memory import memory_policy
-from longcoref.memory.facts import MentionFacts, document_facts
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.model import open_model
-from longcoref.runtime.naming import NameChooser
-from longcoref.runtime.persons import Seen
 from longcoref.runtime.reading import Model, Reader, mention_labels, sentences_of
-from longcoref.runtime.second_look import look_again
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 

@@ -19,13 +19,13 @@ from pathlib import Path
 from measure_novels import SETTINGS, Setting, clustered, read_proposals
 from train_speakers import Annotated, accuracy, read_annotated
 
+from longcoref.book.persons import Seen
+from longcoref.book.second_look import look_again
 from longcoref.clusters import spans_of
-from longcoref.memory.facts import FIRST_PERSON, SECOND_PERSON
+from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
 from longcoref.metrics import score_documents
 from longcoref.runtime.model import open_model
-from longcoref.runtime.persons import Seen
 from longcoref.runtime.reading import Model
-from longcoref.runtime.second_look import look_again
 from longcoref.spans import WordSpan
 
 ASKED = {FIRST_PERSON: "I", SECOND_PERSON: "you"}

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 import longcoref
+from longcoref.book import speakers
+from longcoref.book.speakers import PersonMention
 from longcoref.document import Document
+from longcoref.features.facts import SECOND_PERSON, document_facts
 from longcoref.formats import read_corpus
-from longcoref.memory.facts import SECOND_PERSON, document_facts
-from longcoref.runtime import speakers
-from longcoref.runtime.speakers import PersonMention
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.text.quotations import Quotation, find_quotations
 

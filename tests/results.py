@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from longcoref.book.naming import NameChooser
 from longcoref.result import Result, ResultCluster, ResultMention, with_clusters
-from longcoref.runtime.naming import NameChooser
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 

@@ -15,8 +15,8 @@ import longcoref
 
 PACKAGE = Path(longcoref.__file__).parent
 
-FOUNDATION = {"spans", "clusters", "document", "candidates", "config", "errors", "files", "plan"}
-LOGIC = {"text", "formats", "memory", "metrics", "mention"}
+FOUNDATION = {"spans", "clusters", "document", "config", "errors", "files", "plan"}
+LOGIC = {"english", "text", "formats", "memory", "metrics", "features", "mention"}
 SURFACE = {"resolver", "result", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}
 
@@ -24,19 +24,22 @@ ENDS = {"cli", "server", "spacy_component", "__main__"}
 MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     **dict.fromkeys(LOGIC, FOUNDATION),
-    "mention": FOUNDATION | {"memory"},
+    "text": FOUNDATION | {"english"},
+    "features": FOUNDATION | {"english", "text", "memory"},
+    "mention": FOUNDATION | {"features", "memory"},
+    "book": FOUNDATION | {"english", "text", "features", "memory", "mention"},
     "formats": FOUNDATION | {"text"},  # plain text and OntoGUM come without sentences
     "runtime": FOUNDATION | LOGIC,
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
     "calibration": FOUNDATION | LOGIC | {"runtime"},
-    "evaluation": FOUNDATION | LOGIC | {"runtime", "calibration"},
+    "evaluation": FOUNDATION | LOGIC | {"runtime", "book", "calibration"},
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,
     "reproduction": FOUNDATION
     | LOGIC
     | {"nn", "runtime", "evaluation", "benchmark", "training", "analysis", "__init__"},
-    **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime"}),
+    **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime", "book"}),
     "__init__": FOUNDATION | SURFACE,
     **dict.fromkeys(
         ENDS,
@@ -135,6 +138,8 @@ def test_no_import_points_up() -> None:
         ("longcoref.training.loop", "from longcoref.cli import main"),
         ("longcoref.evaluation", "from longcoref.training import loop"),
         ("longcoref.resolver", "from longcoref.nn import export"),
+        ("longcoref.book.speakers", "from longcoref.runtime import reading"),
+        ("longcoref.memory.cells", "from longcoref.features.facts import MentionFacts"),
         ("longcoref.cli.resolve", "import torch"),
         ("longcoref.novelty", "import json"),
     ],

@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 
 from longcoref.config import ModelConfig, ProposalConfig
 from longcoref.errors import ModelError, UsageError
+from longcoref.features.facts import HE_OR_SHE
 from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory
-from longcoref.memory.facts import HE_OR_SHE
 from longcoref.nn.heads import Heads as TorchHeads
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.heads import Heads, expected_shapes

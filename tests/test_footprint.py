@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip("torch")
 
+from longcoref.features.facts import mention_facts
+from longcoref.features.matching import keys_of
 from longcoref.memory import LearnedMemory
 from longcoref.memory.actions import Action, ActionKind
-from longcoref.memory.facts import mention_facts
 from longcoref.runtime.archive import IN_MEMORY, Archive, Archived
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.footprint import STEPS_AT_ONCE, bytes_of_archive, bytes_per_cell, peak_bytes
 from longcoref.runtime.heads import Heads
-from longcoref.runtime.matching import keys_of
 from longcoref.runtime.model import open_model
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from longcoref.candidates import candidates_of
 from longcoref.config import ModelConfig, TrainConfig
+from longcoref.features.candidates import candidates_of
+from longcoref.features.facts import document_facts
 from longcoref.memory import (
     Cells,
     LearnedMemory,
@@ -21,7 +22,6 @@ from longcoref.memory import (
     WithRecall,
     oracle_actions,
 )
-from longcoref.memory.facts import document_facts
 from longcoref.nn.dropout import dropout
 from longcoref.nn.heads import CLOSED, Heads
 from longcoref.nn.losses import label_loss, link_loss, mention_loss, option_loss

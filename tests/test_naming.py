@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longcoref.runtime.naming import KINDS, NameChooser
+from longcoref.book.naming import KINDS, NameChooser
 
 
 def name_of(*mentions: tuple[str, str]) -> str:

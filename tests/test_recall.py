@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import longcoref
 from longcoref.cli import main
+from longcoref.features.facts import mention_facts
+from longcoref.features.pairs import SAME_HEAD, SAME_STRING
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
-from longcoref.memory.facts import mention_facts
-from longcoref.memory.features import SAME_HEAD, SAME_STRING
 from longcoref.memory.policies import RECALL_CANDIDATES
 from longcoref.runtime.archive import Archive, Archived
 from longcoref.text import tokenize

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from longcoref.book.persons import Seen
+from longcoref.book.second_look import look_again
+from longcoref.book.speakers import ADDRESSEE_CUES, SPEAKER_CUES, learned_weights
 from longcoref.document import Document
-from longcoref.memory.facts import mention_facts
+from longcoref.features.facts import mention_facts
 from longcoref.result import Gathering, ResultMention
-from longcoref.runtime.persons import Seen
-from longcoref.runtime.second_look import look_again
-from longcoref.runtime.speakers import ADDRESSEE_CUES, SPEAKER_CUES, learned_weights
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 

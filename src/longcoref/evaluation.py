@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from longcoref.book.persons import Seen
+from longcoref.book.second_look import look_again
 from longcoref.calibration import Judged, judge, reliability
 from longcoref.clusters import Cluster, cluster_of, gold_entities, merge_shared_spans, spans_of
 from longcoref.document import Document
@@ -14,9 +16,7 @@ from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
 from longcoref.runtime.confidence import Calibration
-from longcoref.runtime.persons import Seen
 from longcoref.runtime.reading import Model, Reading, mention_labels, read_document
-from longcoref.runtime.second_look import look_again
 from longcoref.spans import WordSpan
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from longcoref.features.facts import MentionFacts
 from longcoref.memory.decision import Decision, Rivals
-from longcoref.memory.facts import MentionFacts
 from longcoref.spans import WordSpan
 
 

@@ -15,15 +15,15 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from longcoref.book.naming import NameChooser
+from longcoref.book.persons import Seen
+from longcoref.book.second_look import look_again
+from longcoref.book.speakers import Turn
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import MissingExtraError
+from longcoref.features.facts import mention_facts
 from longcoref.memory.decision import Rivals
-from longcoref.memory.facts import mention_facts
-from longcoref.runtime.naming import NameChooser
-from longcoref.runtime.persons import Seen
-from longcoref.runtime.second_look import look_again
-from longcoref.runtime.speakers import Turn
 from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
 

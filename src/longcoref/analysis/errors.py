@@ -14,7 +14,7 @@ steps are then read as errors:
 
 Of an entity of the response, the largest part stays and the others are split off; of an entity of the key, the other
 parts are merged into the largest one. The corpora come without parse trees, so a head is found from the words, as for
-the features of the model (`memory.facts`). Clusters that share a span are taken for one.
+the features of the model (`features.facts`). Clusters that share a span are taken for one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 from longcoref.clusters import Cluster, merge_shared_spans, without_singletons
 from longcoref.document import Document
-from longcoref.memory.facts import mention_facts
+from longcoref.features.facts import mention_facts
 from longcoref.metrics.corpus import pair_documents
 from longcoref.spans import WordSpan
 

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from longcoref.candidates import Candidates
 from longcoref.config import ModelConfig
-from longcoref.memory.features import feature_rows
+from longcoref.features.candidates import Candidates
+from longcoref.features.pairs import feature_rows
 from longcoref.nn.dropout import dropout
 from longcoref.nn.pairs import PairScores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Integers, Recalls, Unrolled

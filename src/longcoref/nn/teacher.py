@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.memory.actions import Action, ActionKind
-from longcoref.memory.cells import Cells
-from longcoref.memory.facts import MentionFacts
-from longcoref.memory.features import (
+from longcoref.features.facts import MentionFacts
+from longcoref.features.pairs import (
     LAST_ACTION,
     SCALAR_FEATURES,
     START,
@@ -28,6 +26,8 @@ from longcoref.memory.features import (
     mention_arrays,
     pair_codes,
 )
+from longcoref.memory.actions import Action, ActionKind
+from longcoref.memory.cells import Cells
 from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy
 
 Integers = npt.NDArray[np.int64]

@@ -17,10 +17,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longcoref.memory.facts import THIRD_PERSON, mention_facts
+from longcoref.book.naming import KINDS, without_possessive
+from longcoref.features.facts import THIRD_PERSON, mention_facts
 from longcoref.render.text import CONTROLS
 from longcoref.result import Result, ResultCluster
-from longcoref.runtime.naming import KINDS, without_possessive
 
 KIND_COLUMNS = dict(zip(KINDS, ("names", "nouns", "pronouns"), strict=True))
 TABLE_COLUMNS = ("name", "type", "mentions", "quotes", *THIRD_PERSON.values(), "first", "last", "aliases")

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import IO
 
+from longcoref.book.naming import KINDS, without_possessive
 from longcoref.document import Document
 from longcoref.errors import UsageError
 from longcoref.result import Result, ResultCluster, ResultMention
-from longcoref.runtime.naming import KINDS, without_possessive
 
 _POSSESSIVE_WORDS = "my mine your yours his hers its our ours their theirs thy thine whose"
 # Words that open a noun phrase are small inside a sentence: "The old man" becomes "the old man".

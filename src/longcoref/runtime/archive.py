@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.memory.facts import MentionFacts
+from longcoref.features.facts import MentionFacts
+from longcoref.features.matching import keys_of
 from longcoref.memory.policies import RECALL_CANDIDATES
 from longcoref.runtime.heads import Floats
-from longcoref.runtime.matching import keys_of
 
 IN_MEMORY = 2048
 """Entities; more are on disk."""

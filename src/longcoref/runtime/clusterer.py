@@ -15,11 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.errors import UsageError
-from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
-from longcoref.memory.cells import Cells
-from longcoref.memory.decision import Decision, Rivals
-from longcoref.memory.facts import HE_OR_SHE, MentionFacts
-from longcoref.memory.features import (
+from longcoref.features.facts import HE_OR_SHE, MentionFacts
+from longcoref.features.matching import MatchIndex
+from longcoref.features.pairs import (
     FEATURES,
     LAST_ACTION,
     SCALAR_FEATURES,
@@ -29,10 +27,12 @@ from longcoref.memory.features import (
     mention_arrays,
     pair_codes,
 )
+from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
+from longcoref.memory.cells import Cells
+from longcoref.memory.decision import Decision, Rivals
 from longcoref.memory.policies import MemoryPolicy, Options
 from longcoref.runtime.archive import Archive, Archived
 from longcoref.runtime.heads import Floats, Heads
-from longcoref.runtime.matching import MatchIndex
 
 _CELL_ARRAYS = ("vectors", "link_parts", "fertility_parts", "weights")  # one row per cell
 _MENTIONS_AT_ONCE = 8

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longcoref.errors import UsageError
-from longcoref.memory.features import EntityArrays
+from longcoref.features.pairs import EntityArrays
 from longcoref.runtime.archive import IN_MEMORY, NEAREST_AMONG
 from longcoref.runtime.heads import Heads
 

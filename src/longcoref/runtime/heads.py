@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.candidates import Candidates
 from longcoref.config import ModelConfig
 from longcoref.errors import ModelError
-from longcoref.memory.features import feature_rows
+from longcoref.features.candidates import Candidates
+from longcoref.features.pairs import feature_rows
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.candidates import Candidates
 from longcoref.config import ProposalConfig
+from longcoref.features.candidates import Candidates
 from longcoref.spans import WordSpan
 
 Integers = npt.NDArray[np.int64]

@@ -19,13 +19,13 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from longcoref.candidates import Candidates, candidates_of
 from longcoref.config import Config
 from longcoref.document import Document
 from longcoref.errors import UsageError
+from longcoref.features.candidates import Candidates, candidates_of
+from longcoref.features.facts import MentionFacts, QuoteScanner, mention_facts
 from longcoref.memory import MemoryPolicy, decode
 from longcoref.memory.decision import Decision
-from longcoref.memory.facts import MentionFacts, QuoteScanner, mention_facts
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.heads import Floats, Heads, Integers

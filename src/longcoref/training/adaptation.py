@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from longcoref.errors import ConfigError, UsageError
-from longcoref.memory.facts import is_pronoun
+from longcoref.features.facts import is_pronoun
 from longcoref.nn.encoder import Encoder, parameter_groups
 from longcoref.runtime.pieces import Integers, Tokenizer
 from longcoref.runtime.windows import Window, split

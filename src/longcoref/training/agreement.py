@@ -14,9 +14,9 @@ import torch
 
 from longcoref.config import ModelConfig
 from longcoref.document import Document
+from longcoref.features.facts import document_facts
 from longcoref.memory import Action, ActionKind, MemoryPolicy
 from longcoref.memory.actions import IGNORE, INVALID
-from longcoref.memory.facts import document_facts
 from longcoref.nn.heads import CLOSED, Scores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Unrolled, unroll
 from longcoref.runtime.mentions import select

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.candidates import Candidates, candidates_of
 from longcoref.clusters import Cluster, gold_entities
 from longcoref.config import Config, ModelConfig
 from longcoref.document import Document
 from longcoref.errors import ConfigError, unknown_name
-from longcoref.memory.facts import MentionFacts, document_facts
+from longcoref.features.candidates import Candidates, candidates_of
+from longcoref.features.facts import MentionFacts, document_facts
 from longcoref.runtime.pieces import Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
 from longcoref.spans import CharSpan, WordSpan

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.errors import ConfigError, unknown_name
+from longcoref.features.facts import MentionFacts
 from longcoref.memory.actions import ActionKind
-from longcoref.memory.facts import MentionFacts
 
 Integers = npt.NDArray[np.int64]
 

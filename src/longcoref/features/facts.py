@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from longcoref.memory.names import FEMININE, MASCULINE, Name, parse_name
+from longcoref.english.names import FEMININE, MASCULINE, Name, parse_name
 from longcoref.spans import WordSpan
 
 # The further bits of `MentionFacts.gender`.

@@ -20,7 +20,7 @@ from importlib.resources import files
 import numpy as np
 
 from longcoref.document import Document
-from longcoref.memory.facts import FIRST_PERSON, PLURAL, MentionFacts
+from longcoref.features.facts import FIRST_PERSON, PLURAL, MentionFacts
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import SPEECH_VERBS, Quotation, paragraph_starts
 

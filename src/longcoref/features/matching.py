@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.memory.facts import MentionFacts
-from longcoref.memory.features import SAME_HEAD, SAME_STRING, SAME_TOKEN
+from longcoref.features.facts import MentionFacts
+from longcoref.features.pairs import SAME_HEAD, SAME_STRING, SAME_TOKEN
 
 
 def keys_of(facts: MentionFacts) -> Iterator[tuple[int, str]]:

@@ -15,11 +15,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from longcoref.book.persons import NamedPersons, Seen, contradicts, gender_of
+from longcoref.book.speakers import PersonMention, Turn, attribute, is_called
 from longcoref.document import Document
-from longcoref.memory.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
-from longcoref.memory.names import clear_gender
-from longcoref.runtime.persons import NamedPersons, Seen, contradicts, gender_of
-from longcoref.runtime.speakers import PersonMention, Turn, attribute, is_called
+from longcoref.english.names import clear_gender
+from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
 from longcoref.text.quotations import SPEECH_VERBS, Quotation, find_quotations
 
 _NARRATOR = 5  # "I"s outside quotations, fewer than which make no narrator

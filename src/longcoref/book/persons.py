@@ -1,7 +1,7 @@
 """Which person of a text is meant where the memory gave one entity the names of several.
 
-The names of the whole text say who there is (`memory.names`). An entity of the memory that is mostly called like one of
-these persons is that person, and entities of one person are one. A name of another person in it is that other person's;
+The names of the whole text say who there is (`english.names`). An entity that is mostly called like one of these
+persons is that person, and entities of one person are one. A name of another person in it is that other person's;
 "he" or "she" follows the name close before it, if its gender allows; all else is of the person of fitting gender whom
 the entity is called after most. The name of a place in it is that place's.
 """
@@ -12,9 +12,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from longcoref.english.names import FEMININE, MASCULINE, Name, persons_of
+from longcoref.features.facts import HE_OR_SHE, MentionFacts
 from longcoref.memory.decision import Rivals
-from longcoref.memory.facts import HE_OR_SHE, MentionFacts
-from longcoref.memory.names import FEMININE, MASCULINE, Name, persons_of
 from longcoref.spans import WordSpan
 
 _REACH = 30  # words behind a name within which "he" or "she" in the same entity is of it
