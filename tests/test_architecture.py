@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
     "calibration": FOUNDATION | LOGIC | {"runtime"},
     "evaluation": FOUNDATION | LOGIC | {"runtime", "book", "calibration"},
+    "silver": FOUNDATION | LOGIC | SURFACE,
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,
@@ -46,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         FOUNDATION
         | LOGIC
         | SURFACE
-        | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "__init__"}
+        | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "silver", "__init__"}
         | {"reproduction"},
     ),
     "__main__": {"cli"},

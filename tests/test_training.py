@@ -16,12 +16,11 @@ from safetensors.torch import load_file
 
 from longcoref.clusters import cluster_of
 from longcoref.config import Config, load_config
-from longcoref.document import document_of_words
+from longcoref.document import crop_document, document_of_words
 from longcoref.errors import ConfigError, ModelError
 from longcoref.formats import find_data, read_part
 from longcoref.spans import WordSpan
 from longcoref.training import checkpoints
-from longcoref.training.data import crop_document
 from longcoref.training.loop import Trainer
 from longcoref.training.schedule import schedule
 from tiny import write_tiny_corpus, write_tiny_encoder

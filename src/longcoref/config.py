@@ -23,8 +23,26 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtraConfig:
+    """A further corpus to train on, in addition to the main one."""
+
+    train: str
+    """A file or folder of annotated documents."""
+    dev: str | None = None
+    """Scored after each epoch; the best epoch is the one with the highest mean over all dev parts."""
+    format: str | None = None
+    style: str | None = None
+    """One of `model.genres`: all documents of the corpus get it."""
+    documents: int = 0
+    """How many documents to draw for an epoch, without replacement; 0 takes all of them."""
+    links_only: bool = False
+    """Only the listed mentions are known: train their links, and nothing else."""
+    keep_singletons: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class DataConfig:
-    """The corpus: where it lies, how it is read, and how it is scored."""
+    """The corpus: where it is, how it is read, and how it is scored."""
 
     path: str = ""
     """A corpus that has parts of its own (LitBank, OntoGUM). Relative paths are sought in LONGCOREF_DATA too."""
@@ -37,6 +55,9 @@ class DataConfig:
     types: str | None = None
     """Folder of LitBank's type layer (entity types and mention kinds), where it is to be learned."""
     keep_singletons: bool = True
+    style: str | None = None
+    """One of `model.genres`: all documents of the corpus get it."""
+    extra: tuple[ExtraConfig, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +83,9 @@ class ModelConfig:
     """What `max_width` and the proposal ratio count; the paper counts pieces."""
     features: tuple[str, ...] = ("count", "distance", "last_action")
     genres: tuple[str, ...] = ()
+    """Names of genres, or of corpus styles; a document of any other counts as the first."""
+    genre_mentions: bool = False
+    """Whether the genre is an input of mention scoring too; the paper has it for links only."""
     feature_size: int = 20
     dropout: float = 0.3
     entity: Literal["mean", "weighted"] = "mean"
@@ -232,18 +256,28 @@ def config_table(config: object) -> dict[str, Any]:
         value = getattr(config, item.name)
         if is_dataclass(value):
             table[item.name] = config_table(value)
+        elif isinstance(value, tuple):
+            table[item.name] = [config_table(inner) if is_dataclass(inner) else inner for inner in value]
         elif value is not None:
-            table[item.name] = list(value) if isinstance(value, tuple) else value
+            table[item.name] = value
     return table
 
 
 def dump_toml(table: Mapping[str, Any], prefix: str = "") -> str:
-    """TOML text of nested tables whose leaves are strings, numbers, booleans and lists of them."""
-    lines = [f"{key} = {_literal(value)}" for key, value in table.items() if not isinstance(value, Mapping)]
+    """TOML text of nested tables and lists of tables; leaves are strings, numbers, booleans and lists of them."""
+    lines = [f"{key} = {_literal(value)}" for key, value in table.items() if not _is_table(value)]
     for key, value in table.items():
         if isinstance(value, Mapping):
             lines += ["", f"[{prefix}{key}]", dump_toml(value, f"{prefix}{key}.").rstrip("\n")]
+        elif _is_table(value):
+            for inner in value:
+                lines += ["", f"[[{prefix}{key}]]", dump_toml(inner, f"{prefix}{key}.").rstrip("\n")]
     return "\n".join(lines) + "\n"
+
+
+def _is_table(value: object) -> bool:
+    """Whether a value is a table, or a list of tables."""
+    return isinstance(value, Mapping) or (isinstance(value, list) and bool(value) and isinstance(value[0], Mapping))
 
 
 def _literal(value: object) -> str:

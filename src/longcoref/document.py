@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from longcoref.clusters import Cluster
 from longcoref.errors import DocumentError
@@ -104,4 +104,35 @@ def document_of_words(
         genre=genre,
         speakers=None if speakers is None else tuple(speakers),
         clusters=None if clusters is None else tuple(clusters),
+    )
+
+
+def crop_document(document: Document, part: WordSpan) -> Document:
+    """The document of some of the words, with the mentions that lie wholly inside."""
+    begin, end = part
+    start = document.offsets[begin].start if begin < end else 0
+    sentences = (
+        WordSpan(max(s.start, begin) - begin, min(s.end, end) - begin)
+        for s in document.sentences
+        if s.start < end and s.end > begin
+    )
+    clusters = None
+    if document.clusters is not None:
+        moved = (
+            tuple(
+                replace(mention, span=WordSpan(mention.span.start - begin, mention.span.end - begin))
+                for mention in cluster.mentions
+                if begin <= mention.span.start and mention.span.end <= end
+            )
+            for cluster in document.clusters
+        )
+        clusters = tuple(Cluster(mentions) for mentions in moved if mentions)
+    return replace(
+        document,
+        text=document.text[start : document.offsets[end - 1].end if begin < end else 0],
+        words=document.words[begin:end],
+        offsets=tuple(CharSpan(o.start - start, o.end - start) for o in document.offsets[begin:end]),
+        sentences=tuple(sentences),
+        speakers=None if document.speakers is None else document.speakers[begin:end],
+        clusters=clusters,
     )

@@ -26,6 +26,7 @@ def build_app() -> typer.Typer:
         evaluate,
         export,
         info,
+        label,
         reproduce,
         resolve,
         score,
@@ -60,6 +61,7 @@ def build_app() -> typer.Typer:
     app.command()(evaluate.evaluate)
     app.command()(export.export)
     app.command()(serve.serve)
+    app.command()(label.label)
     app.command()(info.info)
     app.add_typer(bench.app, name="bench")
     app.add_typer(analyze.app, name="analyze")

@@ -5,7 +5,7 @@
 
 from longcoref.formats.corpus import left_out, read_corpus, write_corpus, write_stream
 from longcoref.formats.format import Corpus, Format
-from longcoref.formats.parts import find_data, read_part
+from longcoref.formats.parts import find_data, read_extra, read_part
 from longcoref.formats.registry import FORMATS, detect_format, find_format, format_to_write
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "format_to_write",
     "left_out",
     "read_corpus",
+    "read_extra",
     "read_part",
     "write_corpus",
     "write_stream",

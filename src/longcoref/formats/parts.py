@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from longcoref.config import DataConfig
+from longcoref.config import DataConfig, ExtraConfig
 from longcoref.document import Document
 from longcoref.errors import ConfigError
 from longcoref.formats.corpus import read_corpus
@@ -30,7 +32,18 @@ def read_part(config: DataConfig, part: str) -> list[Document]:
     types = None if config.types is None else find_data(config.types)
     own: str | None = getattr(config, part)
     if own is not None:
-        return list(read_corpus(find_data(own), format=config.format, types=types))
+        return _in_style(read_corpus(find_data(own), format=config.format, types=types), config.style)
     if not config.path:
         raise ConfigError(f"the config names no {part} documents: give data.path, or data.{part}")
-    return list(read_corpus(find_data(config.path), format=config.format, fold=config.fold, part=part, types=types))
+    found = read_corpus(find_data(config.path), format=config.format, fold=config.fold, part=part, types=types)
+    return _in_style(found, config.style)
+
+
+def read_extra(config: ExtraConfig, part: str) -> list[Document]:
+    """The train or dev documents of a further corpus; none if it has no such part."""
+    path: str | None = getattr(config, part)
+    return [] if path is None else _in_style(read_corpus(find_data(path), format=config.format), config.style)
+
+
+def _in_style(documents: Iterable[Document], style: str | None) -> list[Document]:
+    return [document if style is None else replace(document, genre=style) for document in documents]

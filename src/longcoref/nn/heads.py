@@ -70,6 +70,9 @@ class Heads(nn.Module):
         self.mention = FeedForward(self.span_width, hidden, drop)
         self.width_prior_embedding = nn.Embedding(config.max_width, size)
         self.width_prior = FeedForward(size, hidden, drop)
+        self.mention_genre = nn.Embedding(len(config.genres), hidden) if config.genre_mentions else None
+        if self.mention_genre is not None:
+            nn.init.zeros_(self.mention_genre.weight)
         rows = feature_rows(config.features, len(config.genres))
         self.feature_embeddings = nn.ModuleList(nn.Embedding(count, size) for count in rows)
         self.link = FeedForward(3 * self.span_width + size * len(rows), hidden, drop)
@@ -78,7 +81,7 @@ class Heads(nn.Module):
         self.kind_head = nn.Linear(self.span_width, len(config.kinds)) if config.kinds else None
         self.type_head = nn.Linear(self.span_width, len(config.types)) if config.types else None
 
-    def mention_scores(self, vectors: Tensor, candidates: Candidates) -> Tensor:
+    def mention_scores(self, vectors: Tensor, candidates: Candidates, genre: int = 0) -> Tensor:
         """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate.
 
         A span's head part is an attention-weighted mean of its pieces, so it is pooled from the projected pieces, one
@@ -89,7 +92,10 @@ class Heads(nn.Module):
             [width, width, size, width], 1
         )
         first, last = torch.from_numpy(candidates.first), torch.from_numpy(candidates.last)
-        starts = functional.linear(vectors[first], start_part, self.mention.hidden.bias)
+        bias: Tensor = self.mention.hidden.bias
+        if self.mention_genre is not None:
+            bias = bias + self.mention_genre.weight[genre]
+        starts = functional.linear(vectors[first], start_part, bias)
         ends = functional.linear(vectors[last], end_part)
         heads, weights = self._pool_words(functional.linear(vectors, head_part), vectors, first, last)
         widths = functional.linear(self._dropped(self.span_width_embedding.weight), width_part)

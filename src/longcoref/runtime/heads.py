@@ -51,6 +51,10 @@ class Heads:
         self._attention_bias = self._weights["attention.bias"][0]
         self._widths = self._weights["span_width_embedding.weight"]
         self._mention = self._layer("mention", width, width, size, width)
+        genres = max(1, len(config.genres))
+        self._mention_bias = np.tile(self._mention.bias, (genres, 1))
+        if config.genre_mentions:
+            self._mention_bias += self._weights["mention_genre.weight"]
         prior = self._layer("width_prior", size)
         self._prior = prior.finish(self._weights["width_prior_embedding.weight"] @ prior.parts[0] + prior.bias)
         self._width_part = self._widths @ self._mention.parts[2]
@@ -73,11 +77,11 @@ class Heads:
         tables = [self._weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts)]
         return np.concatenate([np.zeros((0, self.config.hidden), self._attention.dtype), *tables])
 
-    def mention_scores(self, vectors: Floats, candidates: Candidates) -> Floats:
+    def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
         """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate."""
         start_part, end_part, _, head_part = self._mention.parts
         first, last = candidates.first, candidates.last
-        starts = vectors[first] @ start_part + self._mention.bias
+        starts = vectors[first] @ start_part + self._mention_bias[genre]
         ends = vectors[last] @ end_part
         words, weights = self._pool(vectors, first, last)
         heads = words @ head_part
@@ -163,6 +167,8 @@ def expected_shapes(config: ModelConfig, width: int) -> dict[str, tuple[int, ...
         shapes |= {f"{name}.output.weight": (1, hidden), f"{name}.output.bias": (1,)}
     tables = ("span_width_embedding.weight", "width_prior_embedding.weight")
     shapes |= dict.fromkeys(tables, (config.max_width, size))
+    if config.genre_mentions:
+        shapes["mention_genre.weight"] = (len(config.genres), hidden)
     return shapes | {f"feature_embeddings.{i}.weight": (count, size) for i, count in enumerate(rows)}
 
 

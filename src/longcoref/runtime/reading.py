@@ -102,7 +102,8 @@ class Reader:
         config = model.config
         self._model = model
         genres = config.model.genres
-        self.clusterer = Clusterer(model.heads, policy, genre=genres.index(genre) if genre in genres else 0)
+        self._genre = genres.index(genre) if genre in genres else 0
+        self.clusterer = Clusterer(model.heads, policy, genre=self._genre)
         marks = len(model.tokenizer.opening) + len(model.tokenizer.closing)
         self.splitter = WindowSplitter(config.encoder.window - marks, config.encoder.strategy)
         self.quotes = QuoteScanner()
@@ -215,7 +216,7 @@ class Reader:
         places = [WordSpan(*span) for span in pairwise(edges.tolist())]
         end = np.cumsum(lengths)
         candidates = candidates_of(end - lengths, end, places, max_width=config.model.max_width, unit=config.model.unit)
-        grid = heads.mention_scores(vectors, candidates)
+        grid = heads.mention_scores(vectors, candidates, self._genre)
         if given is None:
             spans = select(grid, candidates, places, config.proposals)
         else:

@@ -47,7 +47,7 @@ def compare(model: CorefModel, runtime: Model, documents: Iterable[Document], po
         example = prepare(document, model.encoder.tokenizer, model.config)
         with torch.no_grad():
             vectors = model.encoder.encode(example.pieces.ids, example.windows)
-            grid = model.heads.mention_scores(vectors, example.candidates)
+            grid = model.heads.mention_scores(vectors, example.candidates, example.genre)
             own = select(grid.numpy(), example.candidates, document.sentences, model.config.proposals)
             proposed += len({(span.start, span.end) for span in reading.spans} ^ set(map(tuple, own.tolist())))
             spans = np.array(reading.spans, dtype=np.int64).reshape(-1, 2)

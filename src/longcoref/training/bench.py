@@ -67,7 +67,7 @@ def bench_training(
         example = prepare(document, model.encoder.tokenizer, config, config.train.windows)
         with torch.no_grad():
             vectors = model.encoder.encode(example.pieces.ids, example.windows)
-            grid = model.heads.mention_scores(vectors, example.candidates)
+            grid = model.heads.mention_scores(vectors, example.candidates, example.genre)
         proposals = model.propose(example, grid, np.random.default_rng(0))
         part = _Part(model, example, vectors, grid, proposals, policy)
         mentions, pairs = mentions + len(proposals.index), pairs + len(part.unrolled.pair_mention)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.clusters import Cluster, gold_entities
+from longcoref.clusters import gold_entities
 from longcoref.config import Config, ModelConfig
-from longcoref.document import Document
+from longcoref.document import Document, crop_document
 from longcoref.errors import ConfigError, unknown_name
 from longcoref.features.candidates import Candidates, candidates_of
 from longcoref.features.facts import MentionFacts, document_facts
 from longcoref.runtime.pieces import Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
-from longcoref.spans import CharSpan, WordSpan
+from longcoref.spans import WordSpan
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Example:
     windows: Sequence[Window]
     candidates: Candidates
     genre: int
+    links_only: bool = False
+    """Whether nothing but its annotated mentions is known of the document (`ExtraConfig.links_only`)."""
 
     @cached_property
     def gold(self) -> dict[WordSpan, int]:
@@ -92,34 +94,3 @@ def crop(example: Example, tokenizer: Tokenizer, config: Config, *, first: int, 
     end = int(np.searchsorted(example.pieces.end, windows[-1].end, side="right"))
     part = crop_document(example.document, WordSpan(begin, end))
     return prepare(part, tokenizer, config, config.train.windows)
-
-
-def crop_document(document: Document, part: WordSpan) -> Document:
-    """The document of some of the words, with the mentions that lie wholly inside."""
-    begin, end = part
-    start = document.offsets[begin].start if begin < end else 0
-    sentences = (
-        WordSpan(max(s.start, begin) - begin, min(s.end, end) - begin)
-        for s in document.sentences
-        if s.start < end and s.end > begin
-    )
-    clusters = None
-    if document.clusters is not None:
-        moved = (
-            tuple(
-                replace(mention, span=WordSpan(mention.span.start - begin, mention.span.end - begin))
-                for mention in cluster.mentions
-                if begin <= mention.span.start and mention.span.end <= end
-            )
-            for cluster in document.clusters
-        )
-        clusters = tuple(Cluster(mentions) for mentions in moved if mentions)
-    return replace(
-        document,
-        text=document.text[start : document.offsets[end - 1].end if begin < end else 0],
-        words=document.words[begin:end],
-        offsets=tuple(CharSpan(o.start - start, o.end - start) for o in document.offsets[begin:end]),
-        sentences=tuple(sentences),
-        speakers=None if document.speakers is None else document.speakers[begin:end],
-        clusters=clusters,
-    )

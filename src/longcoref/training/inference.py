@@ -38,8 +38,13 @@ def runtime_model(model: CorefModel, source: Encoder | VectorCache | None = None
 
 
 def evaluate_torch(
-    model: CorefModel, documents: Sequence[Document], policy: MemoryPolicy, source: Encoder | VectorCache | None = None
+    model: CorefModel,
+    documents: Sequence[Document],
+    policy: MemoryPolicy,
+    source: Encoder | VectorCache | None = None,
+    keep_singletons: bool | None = None,
 ) -> Evaluation:
     """Scores a torch model with the runtime's reader, so that what is measured is what will run."""
     runtime = runtime_model(model, source)
-    return evaluate(documents, runtime, policy, keep_singletons=model.config.data.keep_singletons)
+    keep = model.config.data.keep_singletons if keep_singletons is None else keep_singletons
+    return evaluate(documents, runtime, policy, keep_singletons=keep)

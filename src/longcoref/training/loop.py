@@ -22,6 +22,7 @@ from longcoref.config import Config, config_table, dump_toml
 from longcoref.document import Document
 from longcoref.errors import ConfigError
 from longcoref.files import atomic_text
+from longcoref.formats import read_extra
 from longcoref.memory import memory_policy
 from longcoref.nn.encoder import Encoder, parameter_groups
 from longcoref.training import checkpoints
@@ -73,8 +74,18 @@ class Trainer:
             start_from(self.model, Path(settings.start))
         self._average = {name: value.detach().clone() for name, value in self._learned()}
         self._dev = dev
+        self._extra = [(extra, read_extra(extra, "dev")) for extra in config.data.extra]
         strategy = settings.windows if settings.finetune else None
         self._examples = [prepare(document, encoder.tokenizer, config, strategy) for document in train]
+        self._pools = [(range(len(train)), len(train))]  # the examples of each corpus, and how many an epoch takes
+        for extra, _ in self._extra:
+            first = len(self._examples)
+            self._examples += [
+                replace(prepare(document, encoder.tokenizer, config, strategy), links_only=extra.links_only)
+                for document in read_extra(extra, "train")
+            ]
+            pool = range(first, len(self._examples))
+            self._pools.append((pool, min(extra.documents or len(pool), len(pool))))
         self._renamer = Renamer(train)
         folder.mkdir(parents=True, exist_ok=True)
         self._source = encoder if settings.finetune else VectorCache(folder.parent / "vectors", encoder)
@@ -112,8 +123,9 @@ class Trainer:
     def _epoch(self, phase: Phase) -> None:
         self.model.train()
         started = time.perf_counter()
-        steps = phase.epochs * len(self._examples)
-        for place, number in enumerate(self._random.permutation(len(self._examples))):
+        order = self._order(phase)
+        steps = phase.epochs * len(order)
+        for place, number in enumerate(order):
             example = self._visit(self._examples[number])
             vectors = self._source.encode(example.pieces.ids, example.windows)
             losses = self._step(phase, example, vectors)
@@ -132,13 +144,21 @@ class Trainer:
                 step=self._state["step"],
                 steps=steps,
                 place=place + 1,
-                documents=len(self._examples),
+                documents=len(order),
                 words=len(example.document.words),
                 rate=phase.rate * factor,
                 norm=float(norm),
                 seconds=time.perf_counter() - started,
                 **losses,
             )
+
+    def _order(self, phase: Phase) -> list[int]:
+        """The examples of one epoch: all of the main corpus and a draw from each further one, shuffled."""
+        chosen: list[int] = []
+        for pool, count in self._pools:
+            taken = pool if count == len(pool) else self._random.permutation(pool)[:count].tolist()
+            chosen += [i for i in taken if phase.name != "mentions" or not self._examples[i].links_only]
+        return [chosen[place] for place in self._random.permutation(len(chosen))]
 
     def _visit(self, example: Example) -> Example:
         """The document as it is met this time: cut to a random stretch, renamed, with pieces dropped, as configured."""
@@ -148,7 +168,7 @@ class Trainer:
             example = crop(example, tokenizer, self.config, first=first, count=settings.max_windows)
         if settings.rename and self._random.random() < settings.rename:
             renamed = self._renamer(example.document, self._random)
-            example = prepare(renamed, tokenizer, self.config, settings.windows)
+            example = replace(prepare(renamed, tokenizer, self.config, settings.windows), links_only=example.links_only)
         if settings.piece_dropout:
             ids = drop_pieces(example.pieces.ids, settings.piece_dropout, tokenizer.unknown, self._random)
             example = replace(example, pieces=replace(example.pieces, ids=ids))
@@ -209,7 +229,12 @@ class Trainer:
         started = time.perf_counter()
         result = evaluate_torch(self.model, self._dev, policy, self._source)
         scores = {name: value for name, value in result.as_json().items() if isinstance(value, float)}
-        facts = {"epoch": self._state["epoch"], **scores}
+        parts = [scores["conll_f1"]]
+        for extra, documents in self._extra:
+            if documents:
+                further = evaluate_torch(self.model, documents, policy, self._source, extra.keep_singletons)
+                parts.append(100 * further.scores.conll_f1)
+        facts = {"epoch": self._state["epoch"], **scores, "conll_f1": sum(parts) / len(parts), "parts": parts}
         best = self._state["best"]
         if best is None or facts["conll_f1"] > best["conll_f1"]:
             self._state |= {"best": facts, "since_best": 0}
@@ -272,6 +297,8 @@ class Trainer:
 def start_from(model: CorefModel, folder: Path) -> None:
     """Gives a model the best weights of a finished run."""
     try:
-        model.load_state_dict(checkpoints.load(folder / "best.safetensors").tensors)
+        # The genre's share of mention scoring starts at zero, so a model that was trained without it fits.
+        own = {name: value for name, value in model.state_dict().items() if name == "heads.mention_genre.weight"}
+        model.load_state_dict(own | checkpoints.load(folder / "best.safetensors").tensors)
     except RuntimeError as error:
         raise ConfigError(f"train.start: the weights of {folder} belong to another model: {error}") from error

@@ -63,7 +63,7 @@ class CorefModel(nn.Module):
 
     def mention_grid(self, example: Example, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Scores of all candidates, and the mention loss against the gold ones."""
-        grid = self.heads.mention_scores(vectors, example.candidates)
+        grid = self.heads.mention_scores(vectors, example.candidates, example.genre)
         return grid, mention_loss(grid, torch.from_numpy(example.gold_grid).to(grid.dtype))
 
     def propose(self, example: Example, grid: Tensor, random: np.random.Generator) -> Proposals:
@@ -79,7 +79,7 @@ class CorefModel(nn.Module):
     def losses(self, example: Example, vectors: Tensor, policy: MemoryPolicy, random: np.random.Generator) -> Losses:
         """All losses of one document under a memory policy; invalid mentions are sampled with `random`."""
         grid, mention = self.mention_grid(example, vectors)
-        proposals = self.propose(example, grid, random)
+        proposals = known_mentions(example) if example.links_only else self.propose(example, grid, random)
         x = self.heads.span_vectors(vectors, example.candidates, torch.from_numpy(proposals.spans))
         model = self.config.model
         actions = oracle_actions(proposals.entities, example.sizes, policy)
@@ -87,6 +87,9 @@ class CorefModel(nn.Module):
         unrolled = unroll(actions, facts, proposals.index, policy, features=model.features, genre=example.genre)
         scores = self.heads.score(x, grid[tuple(torch.from_numpy(proposals.fields()))], unrolled)
         link, option = link_loss(scores, unrolled, self.config.train), option_loss(scores, unrolled, model)
+        if example.links_only:
+            nothing = link.new_zeros(())
+            return Losses(nothing, link, nothing, nothing)
         return Losses(mention, link, option, self._labels(example, x, proposals.spans))
 
     def _labels(self, example: Example, x: Tensor, spans: Spans) -> Tensor:
@@ -98,6 +101,14 @@ class CorefModel(nn.Module):
                 numbers = [names.index(label[column]) if label[column] in names else -1 for label in known]
                 loss = loss + label_loss(head(x), torch.tensor(numbers, dtype=torch.long))
         return loss
+
+
+def known_mentions(example: Example) -> Proposals:
+    """The annotated mentions of a document of which nothing else is known, as far as they are candidates."""
+    widths = example.candidates.widths
+    known = sorted(span for span in example.gold if span.end - span.start <= widths[span.start])
+    spans = np.array(known, dtype=np.int64).reshape(-1, 2)
+    return Proposals(spans, [example.gold[span] for span in known], np.arange(len(known)))
 
 
 def numpy_weights(state: Mapping[str, Any]) -> dict[str, npt.NDArray[np.float32]]:

@@ -1,0 +1,80 @@
+"""`longcoref label`: make training documents from unlabelled text, with a model as the teacher."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from longcoref.errors import InputError
+from longcoref.formats import write_corpus
+from longcoref.resolver import Resolver, load
+from longcoref.silver.gap import gap_documents, read_gap
+from longcoref.silver.label import LabelSettings, label_file
+
+
+def label(
+    texts: Annotated[
+        list[Path], typer.Argument(help="Text files, folders of them, or GAP files (.tsv).", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for a file of documents per text.")],
+    model: Annotated[str | None, typer.Option(help="The teacher; the shipped model if not given.")] = None,
+    cells: Annotated[int, typer.Option(help="Cells of the teacher's memory.")] = 30,
+    words: Annotated[int, typer.Option(help="Most words to take from one text.", min=1)] = 10_000,
+    hide: Annotated[float, typer.Option(help="Share of the names to hide behind pronouns.", min=0, max=1)] = 0.6,
+    kinds: Annotated[bool, typer.Option("--kinds/--no-kinds", help="Keep the teacher's kinds and types.")] = True,
+    seed: Annotated[int, typer.Option(help="Seed for the names to hide.")] = 0,
+    processes: Annotated[int, typer.Option(help="Processes that label at the same time.", min=1)] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Make training documents from unlabelled text, with a model as the teacher.
+
+    Later names of people are hidden behind pronouns, whose antecedents are then known for certain. A text whose file
+    is in the output folder already is left out, so an interrupted run can be started again.
+
+    Examples:
+      longcoref label novels/ --out silver/novels --processes 2
+      longcoref label gap-development.tsv --out silver/gap
+
+    """
+    files = [file for path in texts for file in _files(path)]
+    out.mkdir(parents=True, exist_ok=True)
+    for path in [file for file in files if file.suffix == ".tsv"]:
+        write_corpus(gap_documents(read_gap(path)), out / f"{path.stem}.jsonl", format="jsonl")
+    waiting = [file for file in files if file.suffix != ".tsv" and not (out / f"{file.stem}.jsonl").exists()]
+    if not waiting:
+        return
+    settings = LabelSettings(words=words, stretch=min(words, 10_000), hide=hide, kinds=kinds, seed=seed)
+    console = Console(stderr=True)
+    with ProcessPoolExecutor(processes, get_context("spawn"), _open_teacher, (model, cells)) as pool:
+        jobs = [pool.submit(_label, path, out, settings) for path in waiting]
+        for job in track(jobs, "labelling", console=console, disable=quiet or not console.is_terminal):
+            job.result()
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.is_file():
+            raise InputError("no such file or folder", path)
+        return [path]
+    files = sorted(file for file in path.rglob("*.txt") if file.is_file())
+    if not files:
+        raise InputError("no .txt file in this folder", path)
+    return files
+
+
+_teacher: Resolver
+
+
+def _open_teacher(model: str | None, cells: int) -> None:
+    global _teacher
+    _teacher = load(model, cells=cells, recall=True, threads=1)
+
+
+def _label(path: Path, out: Path, settings: LabelSettings) -> None:
+    label_file(_teacher, path, out, settings)

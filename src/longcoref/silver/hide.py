@@ -1,0 +1,175 @@
+"""Hidden names: a name that is replaced by a pronoun is a pronoun whose antecedent is known for certain.
+
+A teacher's labels repeat its mistakes. Hiding names adds labels that it does not know: wherever "Emma" stood, "she"
+is Emma. Only names whose grammatical case can be told from the words around them are hidden, and only where an
+earlier mention of the same person is near, so that the sentence stays one that somebody might have written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from longcoref.clusters import Cluster, Mention
+from longcoref.document import Document, document_of_words
+from longcoref.english.names import FEMININE, MASCULINE, clear_gender
+from longcoref.features.facts import HE_OR_SHE, MentionFacts, document_facts
+from longcoref.spans import WordSpan
+from longcoref.text.quotations import SPEECH_VERBS
+
+_REACH = 3  # sentences back within which the person must have been mentioned
+_POSSESSIVES = frozenset(("'s", "’s"))
+_PREPOSITION_WORDS = """
+to of with for from by at on upon about against before behind beside near towards toward between after like beneath
+over under without round around past into than
+"""
+_OPENING_WORDS = """
+and but that when while as if because then so for which what where how why until till though although since whether
+once or nor , ; : — -- ( “ " ``
+"""
+_VERB_WORDS = """
+was is had has did does would could should might must will shall can may were are been went came saw took made gave
+got knew felt found left kept held stood sat lay ran rose turned looked seemed became let met heard brought sent drew
+fell grew threw wore broke wrote read rode shook struck wished meant paid lost won began never always only also still
+just soon now often again once
+"""
+_AFTER_IS_WORDS = """
+a an the as not been so very in on at to of and but always never just only all too here there coming going gone got
+no quite more much that this what how my your his her our their such
+"""
+_PREPOSITIONS = frozenset(_PREPOSITION_WORDS.split())
+_CLAUSE_OPENERS = frozenset(_OPENING_WORDS.split())
+_VERBS = SPEECH_VERBS | frozenset(_VERB_WORDS.split())
+_AFTER_IS = frozenset(_AFTER_IS_WORDS.split())
+"""Words that follow "'s" where it is short for "is" or "has"."""
+
+
+class Case(Enum):
+    """The grammatical case of a name, as far as a pronoun shows it."""
+
+    SUBJECT = 0
+    OBJECT = 1
+    POSSESSIVE = 2
+
+
+PRONOUNS = {MASCULINE: ("he", "him", "his"), FEMININE: ("she", "her", "her")}
+"""By gender, the pronoun of each case."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """A name to be replaced: the words that go, and the pronoun that comes."""
+
+    words: WordSpan
+    mention: WordSpan
+    pronoun: str
+
+
+def hide_names(document: Document, random: np.random.Generator, *, share: float) -> Document:
+    """The document with a share of its later names of people replaced by the pronoun that fits."""
+    hidden = _choose(document, random, share)
+    return _rewrite(document, hidden) if hidden else document
+
+
+def _choose(document: Document, random: np.random.Generator, share: float) -> list[_Hidden]:
+    clusters = document.clusters or ()
+    spans = sorted({span for cluster in clusters for span in cluster.spans})
+    facts = dict(zip(spans, document_facts(document.words, document.sentences, spans), strict=True))
+    nested = _nested(spans)
+    starts = {sentence.start for sentence in document.sentences}
+    hidden = []
+    for cluster in clusters:
+        pronouns = PRONOUNS.get(_gender([facts[span] for span in cluster.spans]))
+        if pronouns is None or any(mention.type not in ("PER", None) for mention in cluster.mentions):
+            continue
+        named, last = False, -_REACH - 1
+        for span in sorted(cluster.spans):
+            fact = facts[span]
+            is_name = fact.name is not None and not fact.pronoun
+            near = fact.sentence - last <= _REACH
+            last = fact.sentence
+            if is_name and named and near and span not in nested and random.random() < share:
+                case = case_of(document.words, span, opens_sentence=span.start in starts)
+                if case is not None:
+                    end = span.end + (case is Case.POSSESSIVE and document.words[span.end - 1] not in _POSSESSIVES)
+                    hidden.append(_Hidden(WordSpan(span.start, end), span, pronouns[case.value]))
+            named |= is_name
+    return sorted(hidden, key=lambda item: item.words)
+
+
+def _nested(spans: list[WordSpan]) -> set[WordSpan]:
+    """The spans that contain another one, and those that share their first or last word with a longer one.
+
+    A pronoun cannot stand for "Emma and her father", and "my friend Emma" does not become "my friend she".
+    """
+    starts, ends = Counter(span.start for span in spans), Counter(span.end for span in spans)
+    inner = {span.start for span in spans}
+    return {
+        span
+        for span in spans
+        if starts[span.start] > 1
+        or ends[span.end] > 1
+        or any(place in inner for place in range(span.start + 1, span.end))
+    }
+
+
+def _gender(facts: list[MentionFacts]) -> int:
+    """MASCULINE or FEMININE where the pronouns and titles of an entity agree, else 0."""
+    counts: Counter[int] = Counter()
+    for fact in facts:
+        if fact.pronoun in HE_OR_SHE or (fact.name is not None and fact.name.gender):
+            counts[fact.gender if fact.pronoun else fact.name.gender if fact.name else 0] += 1 if fact.pronoun else 3
+    return clear_gender(counts)
+
+
+def case_of(words: Sequence[str], span: WordSpan, *, opens_sentence: bool) -> Case | None:
+    """The case of a name by the words next to it; None where they do not tell."""
+    start, end = span
+    before = words[start - 1].lower() if start else "."
+    after = words[end].lower() if end < len(words) else "."
+    if words[end - 1] in _POSSESSIVES or after in _POSSESSIVES:
+        owned = words[end + (after in _POSSESSIVES)] if end + (after in _POSSESSIVES) < len(words) else "."
+        is_noun = owned[:1].isalpha() and owned.lower() not in _AFTER_IS and not owned.endswith("ing")
+        return Case.POSSESSIVE if is_noun else None
+    is_verb = after in _VERBS or (after.endswith("ed") and len(after) > 4)
+    if (opens_sentence or before in _CLAUSE_OPENERS) and is_verb:
+        return Case.SUBJECT
+    if before in _PREPOSITIONS and after not in ("and", "or", "—", "--", "'s") and not is_verb:
+        return Case.OBJECT
+    if before in SPEECH_VERBS and after in (",", ".", ";", ":"):
+        return Case.SUBJECT
+    return None
+
+
+def _rewrite(document: Document, hidden: list[_Hidden]) -> Document:
+    places: list[int] = []  # where each old word is now
+    words: list[str] = []
+    waiting = {item.words.start: item for item in hidden}
+    pronouns = {item.mention: item for item in hidden}
+    skip = 0
+    starts = {sentence.start for sentence in document.sentences}
+    for index, word in enumerate(document.words):
+        if item := waiting.get(index):
+            words.append(item.pronoun.capitalize() if index in starts else item.pronoun)
+            skip = item.words.end - item.words.start
+        elif not skip:
+            words.append(word)
+        places.append(len(words) - 1)
+        skip = max(0, skip - 1)
+
+    def moved(mention: Mention) -> Mention:
+        start, end = mention.span
+        place = WordSpan(places[start], places[end - 1] + 1)
+        return replace(mention, span=place, kind="PRON" if mention.span in pronouns and mention.kind else mention.kind)
+
+    sentences = [words[places[start] : places[end - 1] + 1] for start, end in document.sentences]
+    rewritten = document_of_words(document.id, sentences, part=document.part, genre=document.genre)
+    clusters = tuple(
+        Cluster(tuple(sorted(map(moved, cluster.mentions), key=lambda m: m.span)), cluster.id)
+        for cluster in document.clusters or ()
+    )
+    return replace(rewritten, clusters=clusters)

@@ -1,0 +1,98 @@
+"""Labelling unlabelled text with a teacher: whole stretches are read, then cut into training documents.
+
+A stretch is several documents long, so that the teacher knows more of the story than the student will see. Each text
+becomes one file, written when it is complete: a run that was interrupted continues with the texts that are missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from longcoref.document import Document, crop_document
+from longcoref.formats import write_corpus
+from longcoref.resolver import Resolver
+from longcoref.silver.hide import hide_names
+from longcoref.spans import WordSpan
+from longcoref.text import tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSettings:
+    """How text becomes silver documents; lengths are in words."""
+
+    words: int = 10_000
+    """Most words to take from one text, spread over it in stretches."""
+    stretch: int = 10_000
+    """Words that the teacher reads at once."""
+    document: int = 2_000
+    """Words of a silver document, about."""
+    hide: float = 0.6
+    """Share of the names that can be hidden which are."""
+    seed: int = 0
+    kinds: bool = True
+    """Whether the teacher's kinds and types are kept; a teacher that never learned them has none to give."""
+
+
+def label_text(resolver: Resolver, text: str, settings: LabelSettings, *, id: str) -> Iterator[Document]:
+    """The silver documents of one text."""
+    whole = tokenize(text, id=id)
+    seed = int.from_bytes(hashlib.blake2b(id.encode(), digest_size=4).digest(), "big")
+    random = np.random.default_rng([settings.seed, seed])
+    for stretch in _stretches(whole, settings):
+        found = resolver.document(stretch).document
+        assert found is not None
+        for part in _cut(found, settings.document):
+            document = hide_names(part, random, share=settings.hide)
+            yield document if settings.kinds else _bare(document)
+
+
+def label_file(resolver: Resolver, path: Path, out: Path, settings: LabelSettings) -> Path:
+    """Labels a text file into OUT/NAME.jsonl, unless that is there already."""
+    target = out / f"{path.stem}.jsonl"
+    if not target.exists():
+        text = path.read_text(encoding="utf-8-sig")
+        documents = label_text(resolver, text, settings, id=path.stem)
+        numbered = (replace(document, id=f"{path.stem}-{n}") for n, document in enumerate(documents))
+        write_corpus(numbered, target, format="jsonl")
+    return target
+
+
+def _stretches(document: Document, settings: LabelSettings) -> Iterator[Document]:
+    """Stretches of whole sentences at even distances, as many as the words asked for allow."""
+    total = len(document.words)
+    count = max(1, min(settings.words, total) // settings.stretch)
+    ends = [end for _, end in document.sentences]
+    for number in range(count):
+        begin = int(np.searchsorted(ends, number * total // count, side="left"))
+        first = document.sentences[begin].start
+        last = int(np.searchsorted(ends, min(first + min(settings.stretch, settings.words), total), side="left"))
+        yield crop_document(document, WordSpan(first, ends[min(last, len(ends) - 1)]))
+
+
+def _cut(document: Document, length: int) -> Iterator[Document]:
+    """A document as parts of about the same length, cut between sentences."""
+    parts = max(1, round(len(document.words) / length))
+    begin = 0
+    goals = list(accumulate([len(document.words) / parts] * parts))
+    for _, end in document.sentences:
+        if end >= goals[0] - 1e-6 or end == len(document.words):
+            yield crop_document(document, WordSpan(begin, end))
+            begin = end
+            while goals and goals[0] <= end + 1e-6:
+                goals.pop(0)
+            if not goals:
+                return
+
+
+def _bare(document: Document) -> Document:
+    clusters = tuple(
+        replace(cluster, mentions=tuple(replace(m, kind=None, type=None) for m in cluster.mentions))
+        for cluster in document.clusters or ()
+    )
+    return replace(document, clusters=clusters)

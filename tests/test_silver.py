@@ -1,0 +1,157 @@
+"""Silver documents: hidden names, labelled stretches, GAP rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longcoref.clusters import Cluster, Mention
+from longcoref.config import config_from, config_table, dump_toml, load_config
+from longcoref.document import Document, document_of_words
+from longcoref.errors import InputError
+from longcoref.formats import read_corpus
+from longcoref.resolver import load
+from longcoref.silver.gap import gap_documents, read_gap, score_gap
+from longcoref.silver.hide import Case, case_of, hide_names
+from longcoref.silver.label import LabelSettings, label_file, label_text
+from longcoref.spans import WordSpan
+from model import write_tiny_model
+
+STORY = [
+    ["Emma", "met", "Mr.", "Hale", "."],
+    ["She", "liked", "him", ",", "and", "Mr.", "Hale", "said", "that", "he", "liked", "her", "."],
+    ["Emma", "'s", "father", "was", "asleep", "."],
+    ["Then", "Emma", "went", "to", "Mr.", "Hale", "."],
+    ["She", "and", "Mr.", "Hale", "walked", "home", "with", "her", "."],
+    ["He", "was", "glad", "."],
+]
+
+
+def story() -> Document:
+    words = [word for sentence in STORY for word in sentence]
+    people: dict[str, list[WordSpan]] = {"emma": [], "hale": []}
+    for index, word in enumerate(words):
+        if word in ("Emma", "She", "her"):
+            people["emma"].append(WordSpan(index, index + 1))
+        elif word == "Mr.":
+            people["hale"].append(WordSpan(index, index + 2))
+        elif word in ("him", "he", "He"):
+            people["hale"].append(WordSpan(index, index + 1))
+    clusters = [
+        Cluster(
+            tuple(
+                Mention(s, "PRON" if words[s.start].lower() in ("she", "he", "him", "her") else "PROP", "PER")
+                for s in spans
+            )
+        )
+        for spans in people.values()
+    ]
+    return document_of_words("story", STORY, clusters=clusters)
+
+
+def texts(document: Document) -> list[list[str]]:
+    return [[document.text_of(span) for span in cluster.spans] for cluster in document.clusters or ()]
+
+
+def test_names_become_the_pronoun_of_their_case() -> None:
+    hidden = hide_names(story(), np.random.default_rng(0), share=1.0)
+    lines = [" ".join(hidden.words[start:end]) for start, end in hidden.sentences]
+    assert lines[1] == "She liked him , and he said that he liked her ."
+    assert lines[2] == "Her father was asleep ."
+    assert lines[3] == "Then she went to him ."
+    assert texts(hidden)[0] == ["Emma", "She", "her", "Her", "she", "She", "her"]
+    assert texts(hidden)[1][:4] == ["Mr. Hale", "him", "he", "he"]
+    assert all(m.kind == "PRON" for c in hidden.clusters or () for m in c.mentions if hidden.text_of(m.span) == "Her")
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_hiding_keeps_every_mention_and_its_entity(seed: int, share: float) -> None:
+    before = story()
+    after = hide_names(before, np.random.default_rng(seed), share=share)
+    assert [len(cluster) for cluster in texts(after)] == [len(cluster) for cluster in texts(before)]
+    assert len(after.sentences) == len(before.sentences)
+    for old, new in zip(texts(before), texts(after), strict=True):
+        assert new[0] == old[0]  # the first name stays
+        assert all(a == b or a.lower() in ("he", "him", "his", "she", "her") for a, b in zip(new, old, strict=True))
+    if share == 0:
+        assert after is before
+
+
+@pytest.mark.parametrize(
+    ("sentence", "case"),
+    [
+        ("Emma went home .", Case.SUBJECT),
+        ("He spoke to Emma .", Case.OBJECT),
+        ("It was Emma 's book .", Case.POSSESSIVE),
+        ("Emma 's as kind as any .", None),
+        ("My friend Emma , she said", None),
+    ],
+)
+def test_the_case_of_a_name(sentence: str, case: Case | None) -> None:
+    words = sentence.split()
+    place = words.index("Emma")
+    assert case_of(words, WordSpan(place, place + 1), opens_sentence=place == 0) == case
+
+
+def test_a_text_becomes_documents_that_cover_it_once(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    resolver = load(write_tiny_model(tmp_path / "model"))
+    text = "Emma met Tom at the mill . She liked him . "
+    settings = LabelSettings(words=400, stretch=200, document=50, hide=0.0)
+    documents = list(label_text(resolver, text * 60, settings, id="a"))
+    assert all(document.clusters is not None for document in documents)
+    assert all(20 <= len(document.words) <= 110 for document in documents)
+    source, out = tmp_path / "a.txt", tmp_path / "silver"
+    source.write_text(text * 60, encoding="utf-8")
+    out.mkdir()
+    written = label_file(resolver, source, out, settings)
+    assert [d.words for d in read_corpus(written)] == [d.words for d in documents]
+    stamp = written.stat().st_mtime_ns
+    assert label_file(resolver, source, out, settings).stat().st_mtime_ns == stamp  # nothing is done twice
+
+
+GAP = (
+    "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
+    "x-1\tAnn met Sue. She smiled.\tShe\t13\tAnn\t0\tTRUE\tSue\t8\tFALSE\tu\n"
+    "x-2\tTom met Ben. He smiled.\tHe\t13\tTom\t0\tFALSE\tBen\t8\tFALSE\tu\n"
+)
+
+
+def test_gap_rows_become_documents_of_known_mentions(tmp_path: Path) -> None:
+    path = tmp_path / "gap.tsv"
+    path.write_text(GAP, encoding="utf-8")
+    rows = read_gap(path)
+    assert [row.feminine for row in rows] == [True, False]
+    (document,) = gap_documents(rows)
+    assert texts(document) == [["Ann", "She"], ["Sue"], ["Tom"], ["Ben"], ["He"]]
+    with pytest.raises(InputError, match="GAP"):
+        read_gap(Path(__file__))
+
+
+def test_gap_counts_a_pronoun_in_one_cluster_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "gap.tsv"
+    path.write_text(GAP, encoding="utf-8")
+
+    class One:
+        """Everything is one entity."""
+
+        def __call__(self, text: str) -> list[list[object]]:
+            words = document_of_words("", [text.split()])
+            return [[type("M", (), {"start": s, "end": e - (text[e - 1] == ".")}) for s, e in words.offsets]]
+
+    scores = score_gap(One(), read_gap(path))  # type: ignore[arg-type]
+    assert scores.feminine == pytest.approx(200 / 3)
+    assert scores.masculine == 0
+
+
+def test_a_config_with_further_corpora_round_trips(tmp_path: Path) -> None:
+    table = {"data": {"train": "a", "style": "fiction", "extra": [{"train": "b", "style": "modern", "documents": 3}]}}
+    config = config_from(table, "here")
+    path = tmp_path / "config.toml"
+    path.write_text(dump_toml(config_table(config)), encoding="utf-8")
+    assert load_config(path) == config
+    assert config.data.extra[0].documents == 3
