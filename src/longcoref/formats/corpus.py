@@ -1,20 +1,18 @@
-"""Reading and writing whole corpora: files, folders, parts of published corpora."""
+"""Reads and writes corpora: files, folders, parts of published corpora."""
 
 from __future__ import annotations
 
 import io
-import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from longcoref.document import Document
-from longcoref.errors import InputError, UsageError
-from longcoref.files import atomic_text
+from longcoref.errors import InputError, UsageError, quoted
+from longcoref.files import atomic_text, atomic_texts
 from longcoref.formats.build import genre_of
 from longcoref.formats.format import Format
 from longcoref.formats.registry import detect_format, detect_head, find_format, format_to_write, is_folder
@@ -32,14 +30,14 @@ def read_corpus(
 ) -> Iterator[Document]:
     """The documents of a file or folder, one at a time.
 
-    `path` is a file, `-` for standard input, a folder of files (searched to the bottom, in the order of names), or
-    any folder of a clone of LitBank (lrec2020-coref) or GUM, which is read as published. `format` is a name in
-    `FORMATS`; None looks at the content. `part` is train, dev or test, of a `fold` (0 to 9) with LitBank; OntoGUM
-    has test2 too. `types` is a clone of `litbank`, from which LitBank's entity types and kinds of mention are
-    taken. `lenient` leaves out brackets that do not balance, with a `RepairWarning`, instead of failing.
+    `path` is a file, `-` for standard input, a folder of files (searched recursively, in the order of names), or any
+    folder of a clone of LitBank (lrec2020-coref) or GUM. `format` is a name in `FORMATS`; None detects it. `part` is
+    train, dev or test; LitBank also needs a `fold` (0 to 9), and OntoGUM has test2 too. `types` is a clone of
+    `litbank`, from which LitBank's entity types and kinds of mention are read. `lenient` ignores unbalanced brackets,
+    with a `RepairWarning`, instead of raising.
 
-    Raises `UsageError` at once for an option that does not fit, `InputError` with file and line when a damaged
-    file is reached.
+    Raises `UsageError` at once for an option that the format does not support, and `InputError` with file and line
+    when it reaches a damaged file.
     """
     root = Path(path)
     piped = sys.stdin.buffer.read() if str(path) == "-" else None
@@ -51,9 +49,9 @@ def read_corpus(
     if (fold is not None or part is not None) and corpus is None:
         raise UsageError(f"{chosen.name} has no folds or parts: give the folder or file of the part")
     if types is not None and (corpus is None or corpus.annotate is None):
-        raise UsageError(f"{chosen.name} takes no types from elsewhere: only litbank does")
+        raise UsageError(f"{chosen.name} does not read types from other files: only litbank does")
     if fold is not None and part is None:
-        raise UsageError("a fold is read by its parts: give train, dev or test")
+        raise UsageError("a fold consists of parts: choose train, dev or test")
     if piped is not None:
         return _read_source(Source("stdin", io.BytesIO(piped)), chosen, {}, lenient=lenient)
     files = corpus.select(root, fold, part) if corpus is not None and part is not None else _files(root, chosen)
@@ -82,13 +80,13 @@ def _read_files(files: list[Path], format: Format, types: Path | None, *, lenien
 def _read_source(
     source: Source, format: Format, seen: dict[tuple[str, int], str], *, lenient: bool
 ) -> Iterator[Document]:
-    """The documents of one source; `seen` has the keys so far and where they stood."""
+    """The documents of one source; `seen` maps the keys so far to where they were read."""
     empty = True
     for line, document in format.read(source, lenient=lenient):
         empty = False
         if document.key in seen:
             id, part = document.key
-            raise source.error(f"document {id!r}, part {part}, was read before, at {seen[document.key]}", line)
+            raise source.error(f"document {quoted(id)}, part {part}, was read before, at {seen[document.key]}", line)
         seen[document.key] = f"{source.name}:{line}"
         yield document
     if empty:
@@ -96,7 +94,7 @@ def _read_source(
 
 
 def left_out(document: Document, format: str) -> frozenset[str]:
-    """What this document has and the format has no place for, by the names of `Format.holds`."""
+    """What this document has and the format cannot store, by the names of `Format.holds`."""
     mentions = [mention for cluster in document.clusters or () for mention in cluster.mentions]
     present = {
         "clusters": bool(mentions),
@@ -113,9 +111,10 @@ def left_out(document: Document, format: str) -> frozenset[str]:
 def write_corpus(documents: Iterable[Document], path: str | Path, *, format: str | None = None) -> None:
     """Writes a file, or a folder with a file per document if `path` is a folder or ends in a slash.
 
-    What is written appears when all of it is complete. `format` is a name in `FORMATS`; None goes by the suffix.
+    Files appear when all of them are complete. `format` is a name in `FORMATS`; None goes by the suffix.
 
-    Raises `UsageError` for a document that the format cannot hold, and for several where a file takes one.
+    Raises `UsageError` for a document that the format cannot store, and for several documents in a file that can hold
+    only one.
     """
     chosen = format_to_write(path, format)
     if is_folder(path):
@@ -126,39 +125,33 @@ def write_corpus(documents: Iterable[Document], path: str | Path, *, format: str
 
 
 def write_stream(documents: Iterable[Document], stream: IO[str], format: str) -> None:
-    """Writes to an opened text stream, which should write UTF-8 and leave line ends alone."""
+    """Writes to an open text stream, which should write UTF-8 and keep line breaks as they are."""
     chosen = find_format(format)
     chosen.write(documents if chosen.named else _at_most_one(documents, chosen), stream)
 
 
 def _at_most_one(documents: Iterable[Document], format: Format) -> list[Document]:
-    """The only document, or an error before anything is written: for files without a place for ids."""
+    """The only document, or an error before anything is written: for formats that cannot store ids."""
     first = list(islice(documents, 2))
     if len(first) > 1:
-        raise UsageError(f"a file of {format.name} holds one document, and more came: write to a folder (OUT/)")
+        raise UsageError(f"a file of {format.name} holds one document, got several: write to a folder (OUT/)")
     return first
 
 
 def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=folder) as scratch:
-            names: set[str] = set()
-            for document in documents:
-                name = _file_name(document) + format.suffixes[0]
-                if name in names:
-                    raise UsageError(f"two documents would be written to {folder / name}; write one file instead")
-                names.add(name)
-                with atomic_text(Path(scratch) / name) as stream:
-                    format.write([document], stream)
-            for name in sorted(names):
-                os.replace(Path(scratch) / name, folder / name)
-    except OSError as error:
-        raise InputError(f"cannot write here: {error.strerror}", folder) from error
+    names: set[str] = set()
+    with atomic_texts(folder) as opened:
+        for document in documents:
+            name = _file_name(document) + format.suffixes[0]
+            if name in names:
+                raise UsageError(f"two documents would be written to {folder / name}; write one file instead")
+            names.add(name)
+            with opened(name) as stream:
+                format.write([document], stream)
 
 
 def _file_name(document: Document) -> str:
-    """A file name for a document: its id, without what a file system would take for something else."""
+    """A file name for a document: its id, without characters that are special in paths."""
     plain = re.sub(r"[^\w.,+=@ -]|^\.", "_", document.id)
     short = plain.encode()[:180].decode(errors="ignore") or "document"
     return f"{short}_part_{document.part:03}" if document.part else short
