@@ -59,10 +59,10 @@ def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_mistakes_have_one_line_and_exit_code_2(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, message in [
         ((story, "out.conll", "--to", "jsonline"), "unknown format 'jsonline'; did you mean 'jsonlines'? (choose from"),
-        ((story, "out"), "out: the name does not tell the format; end it in .conll, "),
-        ((story, "-"), "-: the name does not tell the format"),
+        ((story, "out"), "out: unknown suffix; end the name in .conll, "),
+        ((story, "-"), "-: unknown suffix"),
         ((story, "out.json", "--fold", "0", "--part", "dev"), "conll has no folds or parts"),
-        ((story, "out.json", "--types", "."), "conll takes no types"),
+        ((story, "out.json", "--types", "."), "conll does not read types"),
     ]:
         assert run(*arguments) == 2
         error = capsys.readouterr().err
@@ -85,7 +85,7 @@ def test_lenient_conversion_warns_in_one_line(story: Path, tmp_path: Path) -> No
     story.write_text(EXAMPLES["conll"].replace("(1)", "(1"), encoding="utf-8")
     command = [sys.executable, "-m", "longcoref", "convert", "--lenient", str(story), str(tmp_path / "out.json")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == (f"longcoref: warning: {story}:10: (1 opens a mention that is never closed; left out\n")
+    assert done.stderr == (f"longcoref: warning: {story}:10: (1 opens a mention that is never closed; ignored\n")
     assert len(list(read_corpus(tmp_path / "out.json"))) == 1
 
 

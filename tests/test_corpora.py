@@ -33,10 +33,10 @@ def test_unclear_input_is_an_error(tmp_path: Path) -> None:
         read_corpus(tmp_path)
     (tmp_path / "a.json").write_text(EXAMPLES["json"], encoding="utf-8")
     (tmp_path / "a.conll").write_text(EXAMPLES["conll"], encoding="utf-8")
-    with pytest.raises(InputError, match="holds conll and json"):
+    with pytest.raises(InputError, match="contains conll and json"):
         read_corpus(tmp_path)
     (tmp_path / "odd").write_text("what is this", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot tell the format"):
+    with pytest.raises(InputError, match="unknown format"):
         read_corpus(tmp_path / "odd")
     with pytest.raises(InputError, match="No such file"):
         read_corpus(tmp_path / "missing")
@@ -89,7 +89,7 @@ def test_folds_and_parts_that_do_not_exist_are_usage_errors(litbank: Path) -> No
         read_corpus(litbank, part="dev")
     with pytest.raises(UsageError, match="unknown part of LitBank 'tset'; did you mean 'test'"):
         read_corpus(litbank, fold=3, part="tset")
-    with pytest.raises(UsageError, match="by its parts"):
+    with pytest.raises(UsageError, match="consists of parts"):
         read_corpus(litbank, fold=3)
     with pytest.raises(UsageError, match="conll has no folds"):
         read_corpus(litbank, format="conll", fold=3, part="dev")
@@ -152,7 +152,7 @@ def test_formats_without_ids_take_one_document_per_file(tmp_path: Path) -> None:
 
 def test_a_name_that_does_not_tell_the_format_is_a_usage_error(tmp_path: Path) -> None:
     for target in (tmp_path, tmp_path / "story"):
-        with pytest.raises(UsageError, match=r"end it in \.conll.*or name one of conll"):
+        with pytest.raises(UsageError, match=r"end the name in \.conll.*or name one of conll"):
             write_corpus([], target)
 
 

@@ -36,7 +36,7 @@ from longcoref.formats import FORMATS, Format, read_corpus, write_corpus
         ("json", '"text": "She"', '"text": "He"', 1, "'He', but the text has 'She'"),
         ("json", '"id": "dog"', '"id": 0', 1, "two clusters have the id '0'"),
         ("json", "longcoref/1", "longcoref/9", 1, "expected schema 'longcoref/1'"),
-        ("json", '"words": [[0, 4],', '"words": [[0, 5],', 1, "word 1 is"),
+        ("json", '"words": [[0, 4],', '"words": [[0, 5],', 1, r"expected \[start, end\] from 5 on, got \[4, 6\]"),
         ("json", '"sentences": [[0, 17], [18, 30]],', '"sentences" [[0, 17]],', 6, "not JSON"),
         ("json", '"start": 0, "end": 6', '"start": true, "end": 6', 1, "expected a number, got true"),
         ("jsonl", '"end": 6', '"end": -6', 1, "expected 0 or more"),

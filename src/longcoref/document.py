@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from longcoref.clusters import Cluster
-from longcoref.errors import DocumentError
+from longcoref.errors import DocumentError, quoted, shortened
 from longcoref.spans import CharSpan, WordSpan
 
 
@@ -33,27 +33,30 @@ class Document:
     def __post_init__(self) -> None:
         count = len(self.words)
         if len(self.offsets) != count:
-            raise DocumentError(f"{self.id}: {count} words but {len(self.offsets)} offsets")
+            raise DocumentError(f"{shortened(self.id)}: {count} words but {len(self.offsets)} offsets")
         if self.speakers is not None and len(self.speakers) != count:
-            raise DocumentError(f"{self.id}: {count} words but {len(self.speakers)} speakers")
+            raise DocumentError(f"{shortened(self.id)}: {count} words but {len(self.speakers)} speakers")
         position = 0
         for index, (word, (start, end)) in enumerate(zip(self.words, self.offsets, strict=True)):
             if start < position or self.text[start:end] != word or not word:
                 raise DocumentError(
-                    f"{self.id}: word {index} is {word!r}, but the text has {self.text[start:end]!r} at {start}:{end}"
+                    f"{shortened(self.id)}: word {index} is {quoted(word)}, "
+                    f"but the text has {quoted(self.text[start:end])} at {start}:{end}"
                 )
             position = end
         position = 0
         for start, end in self.sentences:
             if start != position or end <= start:
-                raise DocumentError(f"{self.id}: sentence {start}:{end} does not follow on word {position}")
+                raise DocumentError(f"{shortened(self.id)}: sentence {start}:{end} does not follow on word {position}")
             position = end
         if position != count:
-            raise DocumentError(f"{self.id}: sentences end at word {position} of {count}")
+            raise DocumentError(f"{shortened(self.id)}: sentences end at word {position} of {count}")
         for cluster in self.clusters or ():
             for span in cluster.spans:
                 if not 0 <= span.start < span.end <= count:
-                    raise DocumentError(f"{self.id}: mention {span.start}:{span.end} lies outside {count} words")
+                    raise DocumentError(
+                        f"{shortened(self.id)}: mention {span.start}:{span.end} lies outside {count} words"
+                    )
 
     @property
     def key(self) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""File formats of documents with coreference: one module each, all listed in `FORMATS`.
+"""File formats for documents with coreference, one module each; `FORMATS` lists them.
 
 `read_corpus` reads a file, a folder or a part of a known corpus; `write_corpus` writes a file or a folder.
 """

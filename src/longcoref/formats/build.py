@@ -1,4 +1,4 @@
-"""From parsed pieces to a `Document`: the one place where all readers meet."""
+"""Builds a `Document` from parsed pieces: shared by all readers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from longcoref.document import Document, document_of_words
 from longcoref.errors import DocumentError
 from longcoref.formats.source import Source
 
-# Where a document's id tells its genre: OntoNotes (bc/cctv/00/cctv_0000), GUM and GENTLE (GUM_fiction_beast).
-# Another corpus with such ids: add a pattern whose only group is the genre.
+# Ids that contain a genre: OntoNotes (bc/cctv/00/cctv_0000), GUM and GENTLE (GUM_fiction_beast).
+# For another corpus with such ids, add a pattern whose only group is the genre.
 GENRE_IN_ID = (re.compile(r"([a-z]{2})/"), re.compile(r"(?:GUM|GENTLE)_([a-z]+)_"))
 
-# The part at the end of a document key (bc/cctv/00/cctv_0000_2); 0001 is no part but the end of a name.
+# The part at the end of a document key (bc/cctv/00/cctv_0000_2); 0001 is not a part but the end of a name.
 _PART_IN_KEY = re.compile(r"(.+)_(0|[1-9][0-9]{0,8})", re.DOTALL)
 
 
 def genre_of(id: str) -> str | None:
-    """The genre that a document's id tells, if it does."""
+    """The genre in a document's id, if it contains one."""
     for pattern in GENRE_IN_ID:
         if found := pattern.match(id):
             return found[1]
@@ -28,9 +28,9 @@ def genre_of(id: str) -> str | None:
 
 
 def key_of(document: Document) -> str:
-    """Id and part in one string, as the coreference literature's files have it: `parse_key` reads it back.
+    """Id and part in one string, as in the files of the coreference literature: `parse_key` reads it back.
 
-    The part is left out where it is 0 and nobody would miss it; OntoNotes keys always have one.
+    A part of 0 is omitted if the key stays unambiguous; OntoNotes keys always have a part.
     """
     id, part = document.key
     named = part or id[2:3] == "/" or _PART_IN_KEY.fullmatch(id)
@@ -44,7 +44,7 @@ def parse_key(key: str) -> tuple[str, int]:
 
 
 def in_text_order(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
-    """The clusters by first mention, their mentions by position. Nothing is merged or dropped."""
+    """Sorts clusters by first mention and their mentions by position. Nothing is merged or dropped."""
     arranged = (
         replace(cluster, mentions=tuple(sorted(cluster.mentions, key=lambda m: (m.span, m.kind or "", m.type or ""))))
         for cluster in clusters
@@ -62,7 +62,7 @@ def build_document(
     speakers: Sequence[str | None] | None = None,
     clusters: Iterable[Cluster] | None = None,
 ) -> Document:
-    """A document from words; what contradicts itself becomes an error at `line`."""
+    """A document from words; a contradiction becomes an error at `line`."""
     try:
         return document_of_words(
             id,

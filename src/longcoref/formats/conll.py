@@ -1,7 +1,7 @@
 """CoNLL-2012, the format of OntoNotes (`*_gold_conll`) and of the official scorer.
 
 Columns: document, part, word number, word, part of speech, parse, lemma, frameset, sense, speaker, named entity,
-any number of arguments, and coreference last. We read word, speaker and coreference, and write the others empty.
+any number of arguments, and coreference. We read word, speaker and coreference, and leave the others empty.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LAYOUT = Layout(
 
 
 def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Document]]:
-    """The documents of a file, each with its first line; several parts of one id are several documents."""
+    """The documents of a file, each with its first line; each part of an id is a document."""
     for table in read_tables(source, LAYOUT, lenient=lenient):
         document = build_document(
             source,
@@ -57,6 +57,6 @@ def write(documents: Iterable[Document], stream: IO[str]) -> None:
 
 
 def detect(head: str, name: str) -> bool:
-    """Whether a file that begins so is CoNLL-2012. LitBank's kind has `_` where this has `-` and `*`."""
-    row = first_row(head)
+    """Whether this is the beginning of a CoNLL-2012 file. LitBank has `_` instead of `-` and `*`."""
+    row = first_row(head, named=True)
     return row is not None and "_" not in row[4:-1]

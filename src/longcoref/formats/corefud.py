@@ -1,7 +1,7 @@
-"""CorefUD: CoNLL-U with `Entity=` in the last column. Why this is not left to udapi: see docs/formats.md.
+"""CorefUD: CoNLL-U with `Entity=` in the last column. docs/formats.md says why we do not use udapi.
 
-Words are the syntactic words; a mention of empty nodes only has no words and is left out. Types are kept, and kinds
-in the field `other`. A discontinuous mention is an error, or keeps its first part only when lenient.
+Words are the syntactic words; a mention that consists of empty nodes has no words and is ignored. Types are kept;
+kinds are stored in the field `other`. A discontinuous mention is an error or, when lenient, reduced to its first part.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
-from longcoref.errors import RepairWarning, UsageError
+from longcoref.errors import RepairWarning, UsageError, quoted, shortened
 from longcoref.formats.brackets import BracketColumn, Label, bracket_cells, bracket_ids
 from longcoref.formats.build import build_document, key_of, parse_key
 from longcoref.formats.source import Source
@@ -25,19 +25,18 @@ from longcoref.spans import CharSpan
 
 _COLUMNS = 10
 _FIELDS = ("eid", "etype", "head", "other")
-# We know no heads, and an empty one is refused by other readers.
+# We have no heads, and other readers refuse an empty one.
 _WRITTEN_FIELDS = ("eid", "etype", "other")
 _KIND = "kind:"
-_NEW_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*?))?\s*")
-_GLOBAL_ENTITY = re.compile(r"#\s*global\.Entity\s*=\s*(\S+)\s*")
 _NUMBER = re.compile(r"([0-9]{1,9})(?:([-.])([0-9]{1,9}))?")
 _VALID_ID = r"[^\s()\[\]|=,%-]+"
 _PART = re.compile(r"(.*)\[([0-9]+)/[0-9]+\]")
 
 
 class _Token(NamedTuple):
-    """A multiword token, as don't for do and n't: its surface, which words it covers, and whether a space follows."""
+    """A multiword token such as don't (do, n't): its line and surface, its words, and whether no space follows."""
 
+    line: int
     surface: str
     start: int
     end: int
@@ -46,7 +45,7 @@ class _Token(NamedTuple):
 
 @dataclass(slots=True)
 class _Reading:
-    """One document as it is being read; `glued` says for each word whether no space follows it."""
+    """A document while it is read; `glued` says for each word whether no space follows it."""
 
     line: int
     key: str
@@ -70,14 +69,16 @@ def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Docume
 
     for number, line in source.lines():
         if line.startswith("#"):
-            if new := _NEW_DOCUMENT.fullmatch(line):
+            name, equals, value = line[1:].partition("=")
+            key = name.split()
+            if key == (["newdoc", "id"] if equals else ["newdoc"]):
                 if reading is not None:
                     yield reading.line, _finish(source, reading, annotated=bool(fields))
-                reading = begin(number, new[1] or source.stem)
-            elif found := _GLOBAL_ENTITY.fullmatch(line):
-                fields = tuple("eid" if name == "GRP" else name for name in found[1].split("-"))  # GUM calls it GRP
+                reading = begin(number, value.strip() or source.stem)
+            elif key == ["global.Entity"] and equals:
+                fields = tuple("eid" if field == "GRP" else field for field in value.strip().split("-"))  # GUM has GRP
                 if "eid" not in fields:
-                    raise source.error(f"expected the field eid in global.Entity, got {found[1]!r}", number)
+                    raise source.error(f"expected the field eid in global.Entity, got {quoted(value.strip())}", number)
         elif not line.strip():
             if reading is not None and reading.sentences[-1]:
                 reading.sentences.append([])
@@ -85,7 +86,7 @@ def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Docume
             reading = reading or begin(number, source.stem)
             cells = line.split("\t")
             if len(cells) != _COLUMNS:
-                raise source.error(f"expected {_COLUMNS} columns divided by tabs, got {len(cells)}", number)
+                raise source.error(f"expected {_COLUMNS} columns separated by tabs, got {len(cells)}", number)
             _add_row(source, reading, cells, number, lenient=lenient)
     if reading is not None:
         yield reading.line, _finish(source, reading, annotated=bool(fields))
@@ -94,11 +95,14 @@ def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Docume
 def _add_row(source: Source, reading: _Reading, cells: list[str], line: int, *, lenient: bool) -> None:
     number = _NUMBER.fullmatch(cells[0])
     if number is None or not cells[1]:
-        raise source.error(f"expected a word number and a word, got {cells[0][:60]!r} and {cells[1][:60]!r}", line)
+        raise source.error(f"expected a word number and a word, got {quoted(cells[0])} and {quoted(cells[1])}", line)
     features = dict(item.partition("=")[::2] for item in cells[9].split("|"))
     glued, count = features.get("SpaceAfter") == "No", len(reading.glued)
     if number[2] == "-":
-        reading.tokens.append(_Token(cells[1], count, count + int(number[3]) - int(number[1]) + 1, glued))
+        token = _Token(line, cells[1], count, count + int(number[3]) - int(number[1]) + 1, glued)
+        if token.end <= count or (reading.tokens and count < reading.tokens[-1].end):
+            raise source.error(f"the range {cells[0]} is empty or overlaps the one before", line)
+        reading.tokens.append(token)
         return
     end = count
     if number[2] is None:
@@ -107,9 +111,9 @@ def _add_row(source: Source, reading: _Reading, cells: list[str], line: int, *, 
         end += 1
     if marks := features.get("Entity"):
         if _PART.match(marks):
-            message = "a discontinuous mention cannot be kept whole"
+            message = "a discontinuous mention cannot be represented"
             if not lenient:
-                raise source.error(f"{message}; keep its first part only with --lenient", line)
+                raise source.error(f"{message}; keep only its first part with --lenient", line)
             warnings.warn(f"{source.name}:{line}: {message}", RepairWarning, stacklevel=2)
         reading.annotated = True
         reading.column.add(marks, count, end, line)
@@ -136,14 +140,18 @@ def _finish(source: Source, reading: _Reading, *, annotated: bool) -> Document:
         sentences=reading.sentences,
         clusters=clusters if annotated or reading.annotated else None,
     )
-    for surface, start, end, glued in reading.tokens:
+    for line, surface, start, end, glued in reading.tokens:
+        if end > len(document.words):
+            raise source.error(
+                f"expected {end - start} words of {quoted(surface)}, got {len(document.words) - start}", line
+            )
         if "".join(document.words[start:end]) == surface:
             reading.glued[start:end] = [True] * (end - start - 1) + [glued]
     return _with_glue(document, reading.glued)
 
 
 def _first_parts(clusters: list[Cluster]) -> list[Cluster]:
-    """Cuts discontinuous mentions, which came as clusters of their own (e1[1/2], e1[2/2]), to their first part."""
+    """Reduces discontinuous mentions, read as clusters of their own (e1[1/2], e1[2/2]), to their first part."""
     mentions: dict[str, list[Mention]] = defaultdict(list)
     for cluster in clusters:
         part = _PART.fullmatch(cluster.id or "")
@@ -153,7 +161,7 @@ def _first_parts(clusters: list[Cluster]) -> list[Cluster]:
 
 
 def _with_glue(document: Document, glued: list[bool]) -> Document:
-    """The document with its text written as `SpaceAfter` says."""
+    """The document with the spaces in its text that `SpaceAfter` asks for."""
     last = {sentence.end - 1 for sentence in document.sentences}
     pieces: list[str] = []
     offsets: list[CharSpan] = []
@@ -166,11 +174,11 @@ def _with_glue(document: Document, glued: list[bool]) -> Document:
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
-    """Writes documents one after another, with the columns of syntax empty."""
+    """Writes documents one after another; the columns of syntax are empty."""
     used: set[str] = set()
     for count, document in enumerate(documents, 1):
         ids = bracket_ids(document.clusters or (), _VALID_ID)
-        if not used.isdisjoint(ids):  # an eid is one entity in the whole file
+        if not used.isdisjoint(ids):  # an eid must be unique in a file
             ids = [f"{id}.{count}" for id in ids]
         used.update(ids)
         cells = bracket_cells(document, ids, separator="", label=_label)
@@ -184,7 +192,9 @@ def write(documents: Iterable[Document], stream: IO[str]) -> None:
                 word + ("" if close else " ") for word, close in zip(document.words[start:end], glued, strict=True)
             )
             if any(mark in text for mark in "\t\r\n"):
-                raise UsageError(f"{document.id}: corefud cannot hold a word with a tab or line end; write json")
+                raise UsageError(
+                    f"{shortened(document.id)}: corefud cannot hold a word with a tab or line break; write json"
+                )
             stream.write(f"# sent_id = {key_of(document)}-{number}\n# text = {text.rstrip(' ')}\n")
             for index in range(start, end):
                 marks = [f"Entity={cells[index]}"] if cells[index] else []
@@ -205,5 +215,5 @@ def _escaped(value: str) -> str:
 
 
 def detect(head: str, name: str) -> bool:
-    """Whether a file that begins so is CoNLL-U."""
+    """Whether this is the beginning of a CoNLL-U file."""
     return re.search(r"^[0-9]+(?:-[0-9]+)?(?:\t[^\t\n]+){9}\r?$", head, re.MULTILINE) is not None

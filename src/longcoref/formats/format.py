@@ -1,4 +1,4 @@
-"""What a file format is to the rest of the program."""
+"""The interface of a file format."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class Read(Protocol):
     """Reads an opened file document by document, each with the line on which it begins."""
 
     def __call__(self, source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Document]]:
-        """Yields line and document; `lenient` mends what it can, with a `RepairWarning`."""
+        """Yields line and document; `lenient` repairs what it can, with a `RepairWarning`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """How a public corpus lies on disk.
+    """The layout of a public corpus on disk.
 
     `home(root)` finds the folder of its documents from any folder of a clone (None: not this corpus), `select(root,
-    fold, part)` lists the files of one part, and `annotate(document, folder)` adds types and kinds kept elsewhere.
+    fold, part)` lists the files of one part, and `annotate(document, folder)` adds types and kinds from other files.
     """
 
     home: Callable[[Path], Path | None]
@@ -36,10 +36,10 @@ class Corpus:
 class Format:
     """One file format.
 
-    `suffixes` are the ends of its file names, the first one for writing. `holds` names what a file keeps of a
-    document beside its words: clusters, kinds, types, speakers, genre, part, sentences. `detect(head, name)` looks
-    at the first characters of a file and at its name. `named` is False where a file has no place for a document's
-    id: it is then the name of the file, which holds one document.
+    `suffixes` are the endings of its file names; the first one is used for writing. `holds` names what a file stores
+    of a document besides its words: clusters, kinds, types, speakers, genre, part, sentences. `detect(head, name)`
+    decides by the first characters of a file and by its name. `named` is False if a file cannot store the id of a
+    document; the id is then the name of the file, which holds one document.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Our own JSON, schema `longcoref/1`: documents as they are, and what `longcoref resolve` answers.
+"""Our own JSON, schema `longcoref/1`: documents, and the results of `longcoref resolve`.
 
-All offsets are code points of `text`, half-open. `document_record` and `cluster_records` make it; a result adds its
-own keys (`model`, `memory`, each cluster's `name`, each mention's `score`), which the reader passes over.
+All offsets are code points of `text`, half-open. A result adds keys of its own (`model`, `memory`, each
+cluster's `name`, each mention's `score`), which the reader ignores.
 docs/formats.md has the schema.
 """
 
@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
-from longcoref.errors import DocumentError
+from longcoref.errors import DocumentError, quoted
 from longcoref.formats.build import in_text_order
 from longcoref.formats.records import Record, is_list_of, read_record_lines, read_records
 from longcoref.formats.source import Source
@@ -25,13 +25,13 @@ from longcoref.spans import CharSpan, WordSpan
 from longcoref.text import tokenize
 
 SCHEMA = "longcoref/1"
-# A result without its text is laid out on blanks; no book is longer, and a mistyped offset must not fill the memory.
+# Offsets beyond this are damage: a result without its text is read as a text of blanks, which takes memory.
 _LONGEST_TEXT = 100_000_000
 _WORD = re.compile(r"\S+")
 
 
 def document_record(document: Document) -> dict[str, Any]:
-    """Everything of a document but its clusters, as JSON values."""
+    """A document without its clusters, as JSON values."""
     record: dict[str, Any] = {"schema": SCHEMA, "id": document.id}
     if document.part:
         record["part"] = document.part
@@ -58,7 +58,7 @@ def _speaker_runs(document: Document) -> Iterator[dict[str, Any]]:
 def cluster_records(document: Document) -> list[dict[str, Any]]:
     """The clusters of a document as JSON values.
 
-    A type that all mentions of a cluster share stands at the cluster; else each mention says its own.
+    A type that all mentions of a cluster share is stored with the cluster, otherwise with each mention.
     """
     starts = [sentence.start for sentence in document.sentences]
     records = []
@@ -91,7 +91,7 @@ def _line(document: Document) -> str:
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
-    """Writes one JSON value: an object for a single document, a list, one document per line, for several."""
+    """Writes an object for a single document, and a list with one document per line for several."""
     several = False
     pending: str | None = None
     for document in documents:
@@ -121,7 +121,7 @@ def read_lines(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, 
 
 def _document(record: Record) -> Document:
     if record.get("schema") != SCHEMA:
-        raise record.error(f"expected schema {SCHEMA!r}, got {json.dumps(record.get('schema'))[:60]}")
+        raise record.error(f"expected schema {SCHEMA!r}, got {quoted(record.get('schema'))}")
     id = record.string("id")
     try:
         document = _words(record, record.source.stem if id is None else id)
@@ -138,7 +138,7 @@ def _document(record: Record) -> Document:
 
 
 class _WordsAt:
-    """From the characters that an object of the file names to the words there."""
+    """Finds the words at the character offsets of an object."""
 
     def __init__(self, offsets: Sequence[CharSpan]) -> None:
         self._starts = {start: index for index, (start, _) in enumerate(offsets)}
@@ -154,9 +154,13 @@ class _WordsAt:
 
 def _speakers(record: Record, document: Document, words_at: _WordsAt) -> tuple[str | None, ...]:
     speakers: list[str | None] = [None] * len(document.words)
+    position = 0
     for run in record.records("speakers"):
         start, end = words_at(run)
+        if start < position:
+            raise run.error(f"{run.path}start: overlaps the speaker before, or comes before it")
         speakers[start:end] = [run.string("speaker")] * (end - start)
+        position = end
     return tuple(speakers)
 
 
@@ -167,7 +171,7 @@ def _clusters(record: Record, document: Document, words_at: _WordsAt) -> tuple[C
         number = item.get("id")
         id = str(number) if type(number) is int else item.string("id")
         if id in seen:
-            raise item.error(f"{item.path}id: two clusters have the id {id!r}")
+            raise item.error(f"{item.path}id: two clusters have the id {quoted(id)}")
         seen |= set() if id is None else {id}
         mentions = tuple(_mention(mention, item, document, words_at) for mention in item.records("mentions"))
         if not mentions:
@@ -178,15 +182,16 @@ def _clusters(record: Record, document: Document, words_at: _WordsAt) -> tuple[C
 
 def _mention(record: Record, cluster: Record, document: Document, words_at: _WordsAt) -> Mention:
     span = words_at(record)
-    written, text = record.string("text"), document.text_of(span)
-    if written is not None and written != text:
-        raise record.error(f"{record.path}text: {written[:60]!r}, but the text has {text[:60]!r} there")
+    written, (start, end) = record.string("text"), document.characters(span)
+    if written is not None and not (len(written) == end - start and document.text.startswith(written, start)):
+        found = quoted(document.text_of(span))
+        raise record.error(f"{record.path}text: {quoted(written)}, but the text has {found} there")
     typed = record if "type" in record.values else cluster
     return Mention(span, record.string("kind"), typed.string("type"))
 
 
 def _words(record: Record, id: str) -> Document:
-    """Text, words and sentences, from whatever the record has of them."""
+    """Text, words and sentences; what the record does not contain is found by rule."""
     text = record.string("text")
     if text is None:
         return _on_blanks(record, id)
@@ -204,15 +209,17 @@ def _words(record: Record, id: str) -> Document:
 
 
 def _spans(record: Record, key: str) -> list[CharSpan]:
-    spans = record.array(key)
+    spans, position = record.array(key), 0
     for index, span in enumerate(spans):
-        if not is_list_of(span, int) or len(span) != 2 or not 0 <= span[0] < span[1]:
-            raise record.error(f"{key}[{index}]: expected [start, end], got {json.dumps(span)[:60]}")
+        if not is_list_of(span, int) or len(span) != 2 or not position <= span[0] < span[1]:
+            after = f" from {position} on" if position else ""
+            raise record.error(f"{key}[{index}]: expected [start, end]{after}, got {quoted(span)}")
+        position = span[1]
     return [CharSpan(*span) for span in spans]
 
 
 def _on_blanks(record: Record, id: str) -> Document:
-    """A result without its text: the mentions' own texts at their offsets and blanks between them, as one sentence."""
+    """A result without its text: one sentence of the mentions' own texts at their offsets, with blanks between them."""
     mentions = chain.from_iterable(cluster.records("mentions") for cluster in record.records("clusters"))
     pieces: list[str] = []
     cuts = {0}
@@ -223,7 +230,7 @@ def _on_blanks(record: Record, id: str) -> Document:
         text = mention.string("text")
         if text is None or len(text) != end - start or end > _LONGEST_TEXT:
             raise record.error(
-                f"{mention.path}text: expected the {end - start} characters of the mention, got {text!r}"
+                f"{mention.path}text: expected the {end - start} characters of the mention, got {quoted(text)}"
             )
         cuts |= {start, end}
         if end > position:
@@ -238,12 +245,12 @@ def _on_blanks(record: Record, id: str) -> Document:
 
 
 def detect(head: str, name: str) -> bool:
-    """Whether a file that begins so is our JSON."""
+    """Whether this is the beginning of a file in our JSON."""
     return not name.endswith(".jsonl") and _is_ours(head)
 
 
 def detect_lines(head: str, name: str) -> bool:
-    """Whether it is our JSON with one document per line."""
+    """Whether this is the beginning of a file in our JSON with one document per line."""
     return name.endswith(".jsonl") and _is_ours(head)
 
 

@@ -1,7 +1,7 @@
 """The jsonlines of the coreference literature: one document per line.
 
 Keys: `doc_key`, `sentences` (lists of words), `clusters` (lists of [first word, last word], **inclusive**, counted
-over the document) and, optionally, `speakers` (in the shape of `sentences`). Other keys are passed over.
+over the document) and, optionally, `speakers` (in the shape of `sentences`). Other keys are ignored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from longcoref.clusters import Cluster, cluster_of
 from longcoref.document import Document
+from longcoref.errors import quoted
 from longcoref.formats.build import build_document, key_of, parse_key
 from longcoref.formats.records import Record, is_list_of, read_record_lines
 from longcoref.formats.source import Source
@@ -29,7 +30,7 @@ def _document(source: Source, record: Record) -> Document:
     sentences = record.array("sentences")
     for index, sentence in enumerate(sentences):
         if not is_list_of(sentence, str) or "" in sentence:
-            raise record.error(f"sentences[{index}]: expected a list of words, got {str(sentence)[:60]}")
+            raise record.error(f"sentences[{index}]: expected a list of words, got {quoted(sentence)}")
     id, part = parse_key(record.string("doc_key") or source.stem)
     clusters = record.get("clusters")
     return build_document(
@@ -48,7 +49,7 @@ def _document(source: Source, record: Record) -> Document:
 def _cluster(record: Record, index: int) -> Cluster:
     spans = record.array("clusters")[index]
     if not is_list_of(spans, list) or not spans or not all(len(span) == 2 and is_list_of(span, int) for span in spans):
-        raise record.error(f"clusters[{index}]: expected a list of [first word, last word], got {str(spans)[:60]}")
+        raise record.error(f"clusters[{index}]: expected a list of [first word, last word], got {quoted(spans)}")
     return cluster_of((first, last + 1) for first, last in spans)
 
 
@@ -82,7 +83,7 @@ def write(documents: Iterable[Document], stream: IO[str]) -> None:
 
 
 def detect(head: str, name: str) -> bool:
-    """Whether a file that begins so is the literature's jsonlines."""
+    """Whether this is the beginning of such a file."""
     return (
         head.lstrip().startswith("{") and ('"doc_key"' in head or '"sentences"' in head) and '"longcoref/' not in head
     )

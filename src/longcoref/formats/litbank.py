@@ -1,6 +1,6 @@
 """LitBank: CoNLL-2012 with tabs and an empty last cell; its ten folds; types and kinds from its annotation files.
 
-The corpus stands in two repositories. `lrec2020-coref` has the documents (`data/original/conll/*.conll`) and the
+The corpus is published in two repositories. `lrec2020-coref` has the documents (`data/original/conll/*.conll`) and the
 folds (`data/litbank_tenfold_splits/N/{train,dev,test}.ids`); `litbank` has `coref/tsv/*.ann`, where every mention
 has an entity type (PER FAC GPE LOC VEH ORG) and a kind (PROP NOM PRON).
 """
@@ -14,7 +14,7 @@ from typing import IO
 
 from longcoref.clusters import Mention
 from longcoref.document import Document
-from longcoref.errors import InputError, UsageError, unknown_name
+from longcoref.errors import InputError, UsageError, quoted, shortened, unknown_name
 from longcoref.formats import conll
 from longcoref.formats.build import in_text_order
 from longcoref.formats.source import open_source
@@ -49,8 +49,8 @@ def write(documents: Iterable[Document], stream: IO[str]) -> None:
 
 
 def detect(head: str, name: str) -> bool:
-    """Whether a file that begins so is LitBank's kind of CoNLL."""
-    row = first_row(head)
+    """Whether this is the beginning of a LitBank file."""
+    row = first_row(head, named=True)
     return row is not None and "_" in row[4:-1]
 
 
@@ -61,7 +61,7 @@ def _data(root: Path) -> Path | None:
 
 
 def home(root: Path) -> Path | None:
-    """The folder of the documents, from any folder of a clone; None where this is no clone."""
+    """The folder of the documents, from any folder of a clone; None if `root` is not in a clone."""
     data = _data(root)
     return None if data is None else data / "original" / "conll"
 
@@ -69,7 +69,7 @@ def home(root: Path) -> Path | None:
 def select(root: Path, fold: int | None, part: str) -> list[Path]:
     """The files of one part of one fold."""
     if fold not in FOLDS:
-        raise UsageError(f"LitBank's parts belong to a fold: expected a fold from 0 to 9, got {fold}")
+        raise UsageError(f"each fold of LitBank has its own parts: expected a fold from 0 to 9, got {fold}")
     if part not in PARTS:
         raise UsageError(unknown_name("part of LitBank", part, PARTS))
     data = _data(root)
@@ -79,26 +79,29 @@ def select(root: Path, fold: int | None, part: str) -> list[Path]:
     with open_source(data / _SPLITS / str(fold) / f"{part}.ids") as source:
         for number, line in source.lines():
             if name := line.strip():
-                # The lists name the .tsv files that the documents were made from.
+                # The lists have the names of the .tsv files from which the documents were made.
                 file = data / "original" / "conll" / f"{name.removesuffix('.tsv')}.conll"
                 if not file.is_file():
-                    raise source.error(f"the document {name} is not in {file.parent}", number)
+                    raise source.error(f"the document {shortened(name)} is not in {file.parent}", number)
                 files.append(file)
     return files
 
 
 def annotate(document: Document, folder: Path) -> Document:
-    """The document with types and kinds from a clone of `litbank`, its `coref` or its `tsv` folder."""
+    """Adds types and kinds from a clone of `litbank`, or its `coref` or `tsv` folder."""
     places = (folder / "litbank" / "coref" / "tsv", folder / "coref" / "tsv", folder / "tsv", folder)
     found = next((place for place in places if (place / f"{document.id}.ann").is_file()), None)
     if found is None:
-        raise InputError(f"no types for {document.id}: expected coref/tsv/{document.id}.ann below this folder", folder)
+        raise InputError(
+            f"no types for {shortened(document.id)}: expected coref/tsv/{shortened(document.id)}.ann in this folder",
+            folder,
+        )
     path = found / f"{document.id}.ann"
     labels = dict(_read_labels(path, document))
 
     def labelled(mention: Mention) -> Mention:
         if mention.span not in labels:
-            raise InputError(f"has no mention at the words of {document.text_of(mention.span)!r}", path)
+            raise InputError(f"has no mention at the words of {quoted(document.text_of(mention.span))}", path)
         type, kind = labels[mention.span]
         return Mention(mention.span, kind, type)
 
@@ -109,7 +112,7 @@ def annotate(document: Document, folder: Path) -> Document:
 
 
 def _read_labels(path: Path, document: Document) -> Iterator[tuple[WordSpan, tuple[str, str]]]:
-    """The span, type and kind of every mention. A file counts sentences and, in them, words; the end is inclusive."""
+    """The span, type and kind of every mention. Files count sentences, and words in them; the end is inclusive."""
     with open_source(path) as source:
         for number, line in source.lines():
             cells = line.split("\t")

@@ -1,6 +1,6 @@
 """OntoGUM: three columns (number, word, coreference), one unnamed document per file, and no sentence breaks.
 
-Id and genre come from the file name, sentences from a rule over the words, parts from the corpus' `splits.md`.
+Id and genre come from the file name, sentences from a rule, parts from `splits.md` of the corpus.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import IO
 
 from longcoref.document import Document
-from longcoref.errors import InputError, UsageError, unknown_name
+from longcoref.errors import InputError, UsageError, shortened, unknown_name
 from longcoref.formats.build import build_document, genre_of
 from longcoref.formats.source import Source, open_source
-from longcoref.formats.tables import Layout, read_tables, write_tables
+from longcoref.formats.tables import Layout, first_row, read_tables, write_tables
 from longcoref.text.of_words import split_words_into_sentences
 
 PARTS = ("train", "dev", "test", "test2")
-# Listed in splits.md, but their words are not public: a clone has them only after they were fetched.
+# Listed in splits.md, but a clone does not contain their words, which have to be downloaded separately.
 _WITHHELD_GENRES = frozenset({"reddit"})
 
 LAYOUT = Layout(
@@ -52,17 +52,18 @@ def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Docume
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
-    """Writes documents; the format has no place for their ids, so it takes one per file."""
+    """Writes documents; a file cannot store an id, so it should hold one document."""
     write_tables(documents, stream, LAYOUT)
 
 
 def detect(head: str, name: str) -> bool:
-    """Whether a file that begins so is OntoGUM."""
-    return re.match(r"\s*# ?begin document\s*?\r?\n\s*(?:[0-9]+\t[^\t\n]*\t[^\t\n]+\n|# ?end)", head) is not None
+    """Whether this is the beginning of an OntoGUM file."""
+    row = first_row(head, named=False)
+    return row is not None and (not row or (len(row) == LAYOUT.columns and row[0].isdecimal()))
 
 
 def home(root: Path) -> Path | None:
-    """The folder of the documents, from any folder of a clone; None where this is no clone."""
+    """The folder of the documents, from any folder of a clone; None if `root` is not in a clone."""
     clone = _clone(root)
     return None if clone is None else clone / "coref" / "ontogum" / "conll"
 
@@ -86,7 +87,7 @@ def select(root: Path, fold: int | None, part: str) -> list[Path]:
                 if file.is_file():
                     files.append(file)
                 elif genre_of(item[1]) not in _WITHHELD_GENRES:
-                    raise source.error(f"the document {item[1]} is not in {file.parent}", number)
+                    raise source.error(f"the document {shortened(item[1])} is not in {file.parent}", number)
     return files
 
 

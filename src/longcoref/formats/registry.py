@@ -1,9 +1,9 @@
-"""The list of formats, and which one a file is in.
+"""The list of formats, and the detection of the format of a file.
 
-To add a format: write a module with `read`, `write` and `detect` (brackets.py, tables.py and records.py hold what
-the present ones share, `build_document` makes the document) and list it here. At most one `detect` may say yes to a
-file. Of formats with the same suffix, the first one is taken for writing. The tests of round trips and of damaged
-files take the new one in once it has an example in tests/format_examples.py.
+To add a format, write a module with `read`, `write` and `detect` (brackets.py, tables.py and records.py contain what
+the formats share; `build_document` makes the document) and list it here. At most one `detect` may return True for a
+file. Of formats with the same suffix, the first one is used for writing. Once the format has an example in
+tests/format_examples.py, the tests of round trips and damaged files and the fuzzer include it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from longcoref.errors import InputError, UsageError, unknown_name
+from longcoref.errors import InputError, UsageError, quoted, unknown_name
 from longcoref.formats import conll, corefud, json, jsonlines, litbank, ontogum, text
 from longcoref.formats.format import Corpus, Format
 from longcoref.formats.source import open_source
 
 _EVERYTHING = frozenset({"clusters", "kinds", "types", "speakers", "genre", "part", "sentences"})
-# Enough to see a header and the first row, or the first keys of a JSON object.
+# Enough for a header and the first row, or the first keys of a JSON object.
 _HEAD = 65536
 
 FORMATS: dict[str, Format] = {
@@ -25,7 +25,7 @@ FORMATS: dict[str, Format] = {
     for format in (
         Format(
             name="conll",
-            description="CoNLL-2012, as OntoNotes and the official scorer have it",
+            description="CoNLL-2012, the format of OntoNotes and the official scorer",
             suffixes=(".conll", "_gold_conll"),
             holds=frozenset({"clusters", "speakers", "part", "sentences"}),
             detect=conll.detect,
@@ -34,7 +34,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             name="litbank",
-            description="LitBank's CoNLL: tabs, and nothing where no mention begins or ends",
+            description="LitBank's CoNLL: tabs, and empty cells where no mention begins or ends",
             suffixes=(".conll",),
             holds=frozenset({"clusters", "speakers", "part", "sentences"}),
             detect=litbank.detect,
@@ -55,7 +55,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             name="json",
-            description="our own JSON, which holds everything",
+            description="our own JSON, which keeps everything",
             suffixes=(".json",),
             holds=_EVERYTHING,
             detect=json.detect,
@@ -111,12 +111,12 @@ def find_format(name: str) -> Format:
 
 
 def is_folder(path: str | Path) -> bool:
-    """Whether output to this path means a folder with a file per document: it is one, or ends in a slash."""
+    """Whether to write a folder with a file per document: `path` is one, or ends in a slash."""
     return str(path).endswith(("/", os.sep)) or Path(path).is_dir()
 
 
 def format_to_write(path: str | Path, name: str | None) -> Format:
-    """The format of this name or, without one, the format that the suffix of `path` tells."""
+    """The format of this name or, without a name, of the suffix of `path`."""
     if name is not None:
         return find_format(name)
     if not is_folder(path):
@@ -125,23 +125,22 @@ def format_to_write(path: str | Path, name: str | None) -> Format:
                 return format
     suffixes = sorted({format.suffixes[0] for format in FORMATS.values()})
     raise UsageError(
-        f"{path}: the name does not tell the format; end it in {', '.join(suffixes)}, "
-        f"or name one of {', '.join(FORMATS)}"
+        f"{path}: unknown suffix; end the name in {', '.join(suffixes)}, or name one of {', '.join(FORMATS)}"
     )
 
 
 def detect_head(head: bytes, name: str) -> Format:
-    """The format of a file that begins so."""
+    """The format of a file that begins with `head`."""
     start = head[:_HEAD].decode("utf-8-sig", errors="replace")
     for format in FORMATS.values():
         if format.detect(start, name):
             return format
-    what = f"it begins with {start[:40]!r}" if start.strip() else "it is empty"
-    raise InputError(f"cannot tell the format: {what}; name one of {', '.join(FORMATS)}", name)
+    what = f"it begins with {quoted(start)}" if start.strip() else "it is empty"
+    raise InputError(f"unknown format: {what}; choose one of {', '.join(FORMATS)}", name)
 
 
 def detect_format(path: Path) -> Format:
-    """The format of a file, of the files of a folder, or of a corpus that lies here as it was published."""
+    """The format of a file, of the files in a folder, or of the clone of a published corpus."""
     if not path.is_dir():
         with open_source(path) as source:
             return detect_head(source.stream.read(_HEAD), str(path))
@@ -159,5 +158,5 @@ def detect_format(path: Path) -> Format:
         corpora = [format for format in found.values() if format.name != "text"] or list(found.values())
     if len(corpora) > 1:
         names = " and ".join(format.name for format in corpora)
-        raise InputError(f"holds {names}: name the format, or give the folder of one of them", path)
+        raise InputError(f"contains {names}: choose a format, or give the folder of one of them", path)
     return corpora[0]

@@ -1,6 +1,6 @@
 """The CoNLL family: one word per row, blank lines between sentences, `#begin document` … `#end document`.
 
-CoNLL-2012, LitBank and OntoGUM differ in columns and spelling only: a `Layout` says how.
+CoNLL-2012, LitBank and OntoGUM differ only in their columns and spelling, which a `Layout` describes.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import IO
+from typing import IO, NamedTuple
 
 from longcoref.clusters import Cluster
 from longcoref.document import Document
-from longcoref.errors import UsageError
+from longcoref.errors import UsageError, quoted, shortened
 from longcoref.formats.brackets import BracketColumn, bracket_cells, bracket_ids
 from longcoref.formats.source import Source
 
-_BEGIN = re.compile(r"#\s?begin document\b\s*(?:\((.*)\))?\s*(?:;\s*part\s+([0-9]{1,9}))?\s*")
+_BEGIN = re.compile(r"#\s?begin document\b")
+_PART = re.compile(r";\s*part\s+([0-9]{1,9})")
 _END = re.compile(r"#\s?end document\s*")
 _SPACE = re.compile(r"[ \t\r\n]")
 _NOTHING = frozenset(("", "-", "_"))
@@ -25,10 +26,10 @@ _NOTHING = frozenset(("", "-", "_"))
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The spelling of one member of the family. Columns count from 0; clusters stand in the last one.
+    """One member of the family. Columns count from 0; the last one contains the clusters.
 
-    A row splits at tabs if it has any, else at runs of spaces. `row` gives all cells but the last for a word:
-    it takes document, word number in the sentence, word and speaker.
+    A row is split at tabs if it has any, else at runs of spaces. `row` returns all cells of a word but the last;
+    its arguments are the document, the number of the word in its sentence, the word and the speaker.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Layout:
 
 @dataclass(slots=True)
 class Table:
-    """One document as its rows have it; `id` is empty where the file does not name it."""
+    """The rows of one document; `id` is empty if the file does not name it."""
 
     line: int
     id: str
@@ -65,13 +66,13 @@ def read_tables(source: Source, layout: Layout, *, lenient: bool) -> Iterator[Ta
     number = width = 0
     for number, line in source.lines():
         if line.startswith("#"):
-            if begin := _BEGIN.fullmatch(line):
+            if _BEGIN.match(line):
+                header = _header(line)
+                if header is None:
+                    raise source.error(f"expected '#begin document (id); part 000', got {quoted(line)}", number)
                 if table is not None:
                     raise source.error(f"'#end document' is missing for the document of line {table.line}", number)
-                column = BracketColumn(source, lenient=lenient)
-                table = Table(number, begin[1] or "", int(begin[2] or 0), column)
-            elif _BEGIN.match(line):
-                raise source.error(f"expected '#begin document (id); part 000', got {line[:60]!r}", number)
+                table = Table(number, header.id or "", header.part, BracketColumn(source, lenient=lenient))
             elif _END.fullmatch(line):
                 if table is None:
                     raise source.error("'#end document' without '#begin document'", number)
@@ -82,7 +83,7 @@ def read_tables(source: Source, layout: Layout, *, lenient: bool) -> Iterator[Ta
             if table is not None and table.sentences[-1]:
                 table.sentences.append([])
         elif table is None:
-            raise source.error(f"expected '#begin document', got {line[:60]!r}", number)
+            raise source.error(f"expected '#begin document', got {quoted(line)}", number)
         else:
             cells = _cells(line)
             if not table.sentences[-1]:
@@ -94,8 +95,28 @@ def read_tables(source: Source, layout: Layout, *, lenient: bool) -> Iterator[Ta
         raise source.error(f"the file ends inside the document of line {table.line}: no '#end document'", number)
 
 
+class _Header(NamedTuple):
+    """`#begin document (id); part 000`; either may be missing."""
+
+    id: str | None
+    part: int
+
+
+def _header(line: str) -> _Header | None:
+    """The header in a line; None if there is none. Splits at the last bracket, so that no pattern has to search."""
+    begin = _BEGIN.match(line)
+    if begin is None:
+        return None
+    name, bracket, rest = line[begin.end() :].rpartition(")")
+    name, rest = name.lstrip(), rest.strip()
+    part = _PART.fullmatch(rest)
+    if (bracket and not name.startswith("(")) or (rest and part is None):
+        return None
+    return _Header(name[1:] if bracket else None, int(part[1]) if part else 0)
+
+
 def _add_row(table: Table, layout: Layout, cells: list[str], line: int) -> None:
-    # OntoGUM has a row whose word is missing (GUM_news_iodine): it must count, or later mentions would shift.
+    # One row of OntoGUM has no word (GUM_news_iodine); skipping it would shift all later mentions.
     table.sentences[-1].append(cells[layout.word] or "_")
     if layout.speaker is not None and len(cells) > layout.speaker + 1:
         speaker = cells[layout.speaker]
@@ -108,7 +129,7 @@ def _add_row(table: Table, layout: Layout, cells: list[str], line: int) -> None:
 
 
 def write_tables(documents: Iterable[Document], stream: IO[str], layout: Layout) -> None:
-    """Writes documents one after another. Refuses a word that a row cannot hold."""
+    """Writes documents one after another. Refuses a word that contains a space."""
     for document in documents:
         cells = bracket_cells(document, bracket_ids(document.clusters or ()), separator=layout.mark_separator)
         speakers = document.speakers or (None,) * len(cells)
@@ -118,7 +139,8 @@ def write_tables(documents: Iterable[Document], stream: IO[str], layout: Layout)
                 word = document.words[index]
                 if _SPACE.search(word):
                     raise UsageError(
-                        f"{document.id}: {layout.name} cannot hold the word {word!r}, which has a space; write json"
+                        f"{shortened(document.id)}: {layout.name} cannot hold the word {quoted(word)}, "
+                        "which has a space; write json"
                     )
                 row = layout.row(document, index - start, word, speakers[index])
                 stream.write(layout.separator.join((*row, cells[index] or layout.no_mark)) + "\n")
@@ -127,10 +149,14 @@ def write_tables(documents: Iterable[Document], stream: IO[str], layout: Layout)
         stream.write(f"{layout.end}\n")
 
 
-def first_row(head: str) -> list[str] | None:
-    """The cells of the first row behind `#begin document (…)`; None where no such header comes first."""
+def first_row(head: str, *, named: bool) -> list[str] | None:
+    """The cells of the first row after `#begin document`; None if the file does not begin with such a header.
+
+    `named` says whether the header must have an id, or must not. A document without rows has a row without cells.
+    """
     lines = [line.rstrip("\r") for line in head.split("\n") if line.strip()]
-    if not lines or not (begin := _BEGIN.fullmatch(lines[0])) or begin[1] is None:
+    header = _header(lines[0]) if lines else None
+    if header is None or (header.id is not None) != named:
         return None
     row = lines[1] if len(lines) > 1 and not lines[1].startswith("#") else ""
     return _cells(row)
@@ -141,13 +167,13 @@ def _cells(row: str) -> list[str]:
 
 
 def one_line(id: str) -> str:
-    """An id as a header can hold it."""
+    """The id, if it fits in a header."""
     if "\n" in id or "\r" in id:
-        raise UsageError(f"the document id {id!r} has a line end; write json")
+        raise UsageError(f"the document id {quoted(id)} contains a line break; write json")
     return id
 
 
 @lru_cache(maxsize=1024)
 def one_cell(name: str) -> str:
-    """A name as a cell can hold it: OntoNotes, too, has `_` for the spaces of its speakers."""
+    """A name without spaces: like OntoNotes, writes `_` instead."""
     return re.sub(r"\s|^#", "_", name) or "_"

@@ -1,4 +1,4 @@
-"""Plain text: words and sentences are found on reading, clusters have no place. One document per file."""
+"""Plain text: reading finds words and sentences; clusters cannot be stored. One document per file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Docume
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
-    """Writes the text as it was."""
+    """Writes the text unchanged."""
     for document in documents:
         stream.write(document.text)
 
