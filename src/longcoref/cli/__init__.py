@@ -12,7 +12,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn, TextIO
 
 from longcoref.errors import LongcorefError, UsageError
@@ -55,7 +55,8 @@ def _orderly_exits() -> Iterator[None]:
 
 def _discard_output() -> None:
     """Sends what is still unwritten nowhere, or Python would try once more, and complain, at its exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):  # a stream without a descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: object, code: int) -> NoReturn:
