@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,43 +13,67 @@ from longcoref.resolver import load
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen at; by default only this machine reaches it.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen at; by default only this machine can reach it.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")] = 8000,
-    model: Annotated[str | None, typer.Option(help="Model directory or name; the shipped one if not given.")] = None,
-    memory: Annotated[str, typer.Option(help="learned, rule, unbounded or track-all, where a request says none.")] = (
-        "learned"
-    ),
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Further host name that the server answers to, or * for any; can be repeated."),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the token that requests must carry; or set LONGCOREF_TOKEN.")
+    ] = None,
+    no_token: Annotated[bool, typer.Option("--no-token", help="Let other machines in without a token.")] = False,
+    model: Annotated[str | None, typer.Option(help="Model directory or name; default: the shipped model.")] = None,
+    memory: Annotated[str, typer.Option(help="Default memory: learned, rule, unbounded or track-all.")] = "learned",
     cells: Annotated[
-        int | None, typer.Option(min=1, help="Entities in a learned or rule memory at once; 20 if not given.")
+        int | None, typer.Option(min=1, help="Default capacity of a learned or rule memory; 20 if not given.")
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Windows encoded at once; all processors if not given.")
+        int | None, typer.Option(min=1, help="Windows to encode at once; default: the number of processors.")
     ] = None,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Size of a request.")] = 2_000_000,
-    max_seconds: Annotated[float, typer.Option(min=0.001, help="Time that a text may be read, or wait for it.")] = 600,
-    at_once: Annotated[int, typer.Option(min=1, help="Texts that are read at once, taking turns.")] = 8,
-    queue: Annotated[int, typer.Option(min=0, help="Texts that may wait; whoever comes then is refused.")] = 32,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Largest request body.")] = 5_000_000,
+    max_seconds: Annotated[
+        float, typer.Option(min=0.001, help="Longest time for a text to wait, and to be resolved.")
+    ] = 600,
+    at_once: Annotated[int, typer.Option(min=1, help="Texts to resolve concurrently.")] = 8,
+    queue: Annotated[int, typer.Option(min=0, help="Texts that may wait; further ones are refused.")] = 32,
+    connections: Annotated[int, typer.Option(min=1, help="Open connections.")] = 256,
+    grace_seconds: Annotated[float, typer.Option(min=0, help="Time for requests to finish on shutdown.")] = 5,
+    access_log: Annotated[
+        bool, typer.Option("--access-log/--no-access-log", help="Log requests to standard output.")
+    ] = True,
 ) -> None:
     """Serve a page to read texts on, and an API, until Ctrl-C.
 
-    / is the page, /docs describes the API, /health and /metrics are for those who watch over it.
+    / is the page, /docs describes the API, /health and /metrics are for monitoring. To let other machines in, give a
+    token: requests then carry the header "Authorization: Bearer TOKEN".
 
     Examples:
       longcoref serve
-      longcoref serve --port 9000 --cells 50 --max-bytes 5000000
-      longcoref serve --host 0.0.0.0 --at-once 4 --queue 16 --max-seconds 60
+      longcoref serve --port 9000 --cells 50 --max-bytes 10000000
+      longcoref serve --host 0.0.0.0 --allow-host coref.example.org --token-file token.txt
 
     """
+    from longcoref.server.access import access_to
     from longcoref.server.limits import Limits
     from longcoref.server.running import address_of, listen
     from longcoref.server.running import serve as run
 
-    limits = Limits(max_bytes=max_bytes, max_seconds=max_seconds, at_once=at_once, queue=queue)
+    limits = Limits(
+        max_bytes=max_bytes,
+        max_seconds=max_seconds,
+        at_once=at_once,
+        queue=queue,
+        connections=connections,
+        grace_seconds=grace_seconds,
+    )
+    access = access_to(host, allowed_hosts=allow_host or (), token_file=token_file, no_token=no_token)
     with listen(host, port) as listening:
         resolver = load(model, memory=memory, cells=capacity_of(memory, cells, 20), threads=threads)
         Console(stderr=True, highlight=False).print(
-            f"longcoref: {address_of(listening)} (model {resolver.model.name}); Ctrl-C ends it", soft_wrap=True
+            f"longcoref: serving at {address_of(listening)} with model {resolver.model.name}; stop with Ctrl-C",
+            soft_wrap=True,
         )
-        run(resolver, listening, limits)
+        run(resolver, listening, limits, access, access_log=access_log)

@@ -1,17 +1,21 @@
-"""A service on a machine's own address: a page to paste texts into, and an API. `longcoref serve` runs it.
+"""A web server: a page to paste texts into, and an API. `longcoref serve` runs it.
 
-    gate.py           who is let in: size, queue, turns, and clients that leave
-    answers.py        reading a text piece by piece in worker threads; the answer as JSON or as lines
-    schemas.py        what a request may say, and what an answer looks like, for OpenAPI
-    metrics.py        what Prometheus sees
+    running.py        the socket, the logs and the process
+    connections.py    how long the server waits for a client, and for how many
+    access.py         host names and the token
+    access_log.py     request ids and the access log
+    gate.py           uploads, the queue, turns, and clients that disconnect
     app.py            the routes
-    documentation.py  the API's page, made from its OpenAPI description
-    running.py        the socket and the server process
+    answers.py        resolving in worker threads; the answer as JSON or as lines
+    schemas.py        requests and responses, for validation and OpenAPI
+    documentation.py  the page about the API, made from its OpenAPI description
+    metrics.py        metrics for Prometheus
+    limits.py         all limits
+    asgi.py           types shared by the ASGI applications above
     page/             what the server adds to the reader page
 
-Texts are read in threads, not processes: nearly all the time is spent in onnxruntime and numpy, which let other threads
-run, and so one model in memory serves all. A thread cannot be killed, but reading goes piece by piece and stops between
-two of them.
+Texts are resolved in threads, not processes: nearly all the time is spent in onnxruntime and numpy, which release the
+interpreter lock, so one model in memory serves all requests. A thread cannot be killed, but it stops at the next check.
 """
 
 from longcoref.errors import optional_module

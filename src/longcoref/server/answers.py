@@ -1,70 +1,115 @@
-"""Reading a text for somebody who may leave: piece by piece in worker threads, and between two pieces it can stop.
+"""Resolving a text for a client that may disconnect: piece by piece in worker threads.
 
-An answer takes pieces and gives what can be sent by then: nothing until the end (`WholeAnswer`, one JSON object), or
-lines as they come (`LineAnswer`, NDJSON).
+An answer takes the pieces of a text and gives what can be sent so far: nothing until the end (`WholeAnswer`, one JSON
+object), or lines (`LineAnswer`, NDJSON).
 """
 
 from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import AsyncIterator, Collection
 from dataclasses import replace
+from time import monotonic
 from typing import Protocol
 
 import numpy as np
-from anyio import CapacityLimiter, current_time, to_thread
+from anyio import CapacityLimiter, fail_after, to_thread
 
 from longcoref.render.steps import StepWriter, TraceWriter
 from longcoref.resolver import Resolver
 from longcoref.runtime.stream import Step
+from longcoref.server.gate import Place
+from longcoref.server.limits import Limits
 from longcoref.server.metrics import Metrics
 from longcoref.text import tokenize
 
 _PIECE = 2000
-"""Characters read at a time: some windows, so that all threads have work, and well below a second of it."""
-
+"""Characters read at a time: several windows, so that all threads have work, and well below a second of it."""
 
 _NO_SCORES = np.zeros(0, np.float32)
 
 
 class OutOfTimeError(Exception):
-    """A text was not read to the end in the time it had."""
+    """A text was not resolved in the time it had."""
+
+
+class _CancelledError(Exception):
+    """Nobody waits for the text any more."""
+
+
+class Stop:
+    """The end of the work on a text: called now and then by the thread at work, it raises when that should stop."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = monotonic() + seconds
+        self._cancelled = False
+
+    def __call__(self) -> None:
+        """Raises if nobody waits for the text any more, or its time has run out."""
+        if self._cancelled:
+            raise _CancelledError
+        if self.seconds_left <= 0:
+            raise OutOfTimeError
+
+    @property
+    def seconds_left(self) -> float:
+        """The time until the deadline."""
+        return self._deadline - monotonic()
+
+    def cancel(self) -> None:
+        """Stops the thread at its next call."""
+        self._cancelled = True
+
+
+class Workers:
+    """The threads at work for all requests.
+
+    Reading is bounded by the number of processors. Pieces are read in the order in which they were asked for, so that
+    texts take turns. What is done with a whole text afterwards is mostly Python, which shares the processor by itself:
+    there every text has a thread of its own.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.reading = CapacityLimiter(os.cpu_count() or 1)
+        self.finishing = CapacityLimiter(limits.at_once)
 
 
 class Answer(Protocol):
-    """What grows from the pieces of a text."""
+    """What is made of the pieces of a text."""
 
     def feed(self, piece: str) -> str:
-        """Takes the next piece; gives what can be sent."""
+        """Takes the next piece; returns what can be sent."""
 
-    def finish(self) -> str:
-        """The text is over; gives the rest of the answer."""
+    def finish(self, check: Stop) -> str:
+        """Ends the text; returns the rest of the answer. `check` is called between steps of bounded length."""
 
 
 class WholeAnswer:
-    """One JSON object of the schema `longcoref/1`, at the end."""
+    """One JSON object of the schema `longcoref/1`, when the text has ended."""
 
     def __init__(self, resolver: Resolver, *, id: str, types: Collection[str] | None, min_mentions: int) -> None:
         self._resolver, self._id = resolver, id
         self._types, self._min_mentions = types, min_mentions
 
     def feed(self, piece: str) -> str:
-        """Reads."""
+        """Takes the next piece; there is nothing to send yet."""
         self._resolver.feed(piece)
         return ""
 
-    def finish(self) -> str:
-        """The object."""
+    def finish(self, check: Stop) -> str:
+        """Returns the object."""
         result = replace(self._resolver.finish(), id=self._id)
+        check()
         return result.select(types=self._types, min_mentions=self._min_mentions).to_json()
 
 
 class LineAnswer:
     """Lines of the schema `longcoref-stream/1`, with progress after each piece and, if wanted, every decision.
 
-    The lines have what the memory decides, as it decides it. The last one has the result, for which the whole text was
-    looked at again: what `WholeAnswer` says.
+    The lines are the decisions of the memory. The last one has the result after post-processing, which is the answer of
+    `WholeAnswer`.
     """
 
     def __init__(
@@ -90,17 +135,19 @@ class LineAnswer:
         self._writer.begin(id)
 
     def feed(self, piece: str) -> str:
-        """Reads; gives the lines of what was decided."""
+        """Takes the next piece; returns the lines of what was decided."""
         self._add(self._stream.feed(piece))
         self._read += len(piece)
         self._lines.write(json.dumps({"progress": {"characters": self._read, "of": len(self._text)}}) + "\n")
         return self._taken()
 
-    def finish(self) -> str:
-        """The lines of the rest."""
+    def finish(self, check: Stop) -> str:
+        """Returns the remaining lines."""
         self._add(self._stream.finish())
         self._writer.end()
+        check()
         result = self._resolver.gather(tokenize(self._text, id=self._id), self._steps)
+        check()
         selected = result.select(types=self._types, min_mentions=self._min_mentions)
         self._lines.write(f'{{"result": {selected.to_json()}}}\n')
         return self._taken()
@@ -111,7 +158,7 @@ class LineAnswer:
                 self._trace.add(step)
             self._writer.add(step)
             if step.decision.entity is not None:
-                # Without its scores: they were sent, and are most of it.
+                # Without its scores: they were sent already, and they are most of its size.
                 decision = replace(step.decision, links=_NO_SCORES, offered=None, options=_NO_SCORES)
                 self._steps.append(replace(step, decision=decision))
 
@@ -123,15 +170,32 @@ class LineAnswer:
 
 
 async def parts_of(
-    answer: Answer, text: str, *, workers: CapacityLimiter, seconds: float, metrics: Metrics
+    answer: Answer, text: str, *, place: Place, workers: Workers, seconds: float, metrics: Metrics
 ) -> AsyncIterator[str]:
-    """Reads a text; gives the parts of the answer as they come. `workers` bounds the pieces read at once by anybody."""
-    deadline = current_time() + seconds
-    for start in range(0, len(text), _PIECE):
-        if current_time() >= deadline:
-            metrics.stopped.labels("time").inc()
-            raise OutOfTimeError
-        piece = text[start : start + _PIECE]
-        yield await to_thread.run_sync(answer.feed, piece, limiter=workers)
-        metrics.characters.inc(len(piece))
-    yield await to_thread.run_sync(answer.finish, limiter=workers)
+    """Resolves a text and yields the parts of the answer; `seconds` bounds the time this takes.
+
+    Cancellation does not wait for the thread at work, but tells it to stop.
+    """
+    stop = Stop(seconds)
+    try:
+        for start in range(0, len(text), _PIECE):
+            await _turn(place, stop)
+            piece = text[start : start + _PIECE]
+            yield await to_thread.run_sync(answer.feed, piece, limiter=workers.reading, abandon_on_cancel=True)
+            metrics.characters.inc(len(piece))
+        await _turn(place, stop)
+        yield await to_thread.run_sync(answer.finish, stop, limiter=workers.finishing, abandon_on_cancel=True)
+    except OutOfTimeError:
+        metrics.stopped.labels("time").inc()
+        raise
+    finally:
+        stop.cancel()
+
+
+async def _turn(place: Place, stop: Stop) -> None:
+    stop()
+    try:
+        with fail_after(stop.seconds_left):
+            await place.take_turn()
+    except TimeoutError as error:
+        raise OutOfTimeError from error

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncIterator
 from importlib.resources import files
 from typing import Any
 
-from anyio import CapacityLimiter
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
@@ -21,9 +19,12 @@ from longcoref.memory import memory_policy
 from longcoref.render.html import live_page
 from longcoref.resolver import Resolver
 from longcoref.server import schemas
-from longcoref.server.answers import Answer, LineAnswer, OutOfTimeError, WholeAnswer, parts_of
+from longcoref.server.access import Access, Guard
+from longcoref.server.access_log import AccessLog
+from longcoref.server.answers import Answer, LineAnswer, OutOfTimeError, WholeAnswer, Workers, parts_of
+from longcoref.server.asgi import Application, Message, Receive, Scope, Send
 from longcoref.server.documentation import api_page
-from longcoref.server.gate import Application, Gate, Message, Receive, Scope, Send
+from longcoref.server.gate import PLACE, Gate
 from longcoref.server.limits import Limits
 from longcoref.server.metrics import Metrics
 
@@ -40,37 +41,39 @@ _HEADERS = {
 }
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": schemas.Refusal, "description": "The body is not JSON in UTF-8"},
-    408: {"model": schemas.Refusal, "description": "The text did not arrive in time"},
-    413: {"model": schemas.Refusal, "description": "The request is larger than this server takes"},
+    401: {"model": schemas.Refusal, "description": "The server has a token, and the request does not"},
+    408: {"model": schemas.Refusal, "description": "The request did not arrive in time"},
+    413: {"model": schemas.Refusal, "description": "The request is larger than this server accepts"},
     415: {"model": schemas.Refusal, "description": "The request is not application/json"},
+    421: {"model": schemas.Refusal, "description": "The server does not answer to this host name"},
     422: {"model": schemas.Mistakes, "description": "A field is missing, unknown or wrong"},
     503: {
         "model": schemas.Refusal,
-        "description": "The queue is full, or the text was not read in time",
+        "description": "The queue is full, or the text was not resolved in time",
         "headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}},
     },
 }
+_MOST_MISTAKES = 20
+_LONGEST_MESSAGE = 300
 _STREAM = {"schema": {"type": "string", "description": "Lines of the schema longcoref-stream/1"}}
 
 
-def build_app(resolver: Resolver, limits: Limits | None = None) -> FastAPI:
-    """The application that answers with this model and, where a request does not choose, this memory."""
+def build_app(resolver: Resolver, limits: Limits | None = None, access: Access | None = None) -> Application:
+    """The application that resolves with this model and, where a request does not choose, this memory."""
     limits = limits or Limits()
     resolver.stream()  # a model that cannot read piece by piece, or not with this memory, is refused here
     metrics = Metrics()
-    workers = CapacityLimiter(os.cpu_count() or 1)
+    workers = Workers(limits)
     start, policy = live_page(
         title="longcoref", more=_part("start.html"), style=_part("start.css"), script=_part("start.js")
     )
     app = FastAPI(
         title="longcoref",
         version=longcoref.__version__,
-        description="Who is who in English text of any length.",
+        description="Coreference resolution for English text of any length.",
         docs_url=None,  # the usual pages fetch their scripts from the network
         redoc_url=None,
     )
-    app.add_middleware(Gate, path=RESOLVE, limits=limits, metrics=metrics)
-    app.add_middleware(_SecurityHeaders)
     app.exception_handler(RequestValidationError)(_mistakes)
 
     @app.get("/", include_in_schema=False)
@@ -85,19 +88,26 @@ def build_app(resolver: Resolver, limits: Limits | None = None) -> FastAPI:
     @app.post(
         RESOLVE,
         response_model=schemas.Result,
-        responses={200: {"content": {_LINES: _STREAM}, "description": "Who is who"}, **_REFUSALS},
+        responses={200: {"content": {_LINES: _STREAM}, "description": "The clusters of the text"}, **_REFUSALS},
     )
     async def resolve(wanted: schemas.Request, request: Request) -> Response:
-        """Find who is who in a text.
+        """Resolve the coreference of a text.
 
-        The answer is one JSON object; or, with `stream` or `Accept: application/x-ndjson`, lines that come while the
-        text is being read: a mention when it is decided, a cluster when it is closed, progress, and at last the same
-        object as `result`.
+        The response is one JSON object; or, with `stream` or `Accept: application/x-ndjson`, lines that are sent while
+        the text is being read: each mention when it is decided, each cluster when it is closed, progress, and finally
+        the same object as `result`.
         """
         lines = wanted.stream or _LINES in request.headers.get("accept", "")
         answer = _answer(wanted, resolver, lines=lines)
-        parts = parts_of(answer, wanted.text, workers=workers, seconds=limits.max_seconds, metrics=metrics)
-        late = f"the text was not read within {limits.max_seconds:g} seconds: send less of it, or fewer cells"
+        parts = parts_of(
+            answer,
+            wanted.text,
+            place=request.scope[PLACE],
+            workers=workers,
+            seconds=limits.max_seconds,
+            metrics=metrics,
+        )
+        late = f"the text was not resolved within {limits.max_seconds:g} seconds: send less of it, or fewer cells"
         if lines:
             return StreamingResponse(_with_error(parts, late), media_type=_LINES)
         try:
@@ -106,9 +116,9 @@ def build_app(resolver: Resolver, limits: Limits | None = None) -> FastAPI:
             raise HTTPException(503, late, {"Retry-After": "60"}) from error
         return Response(whole, media_type="application/json")
 
-    @app.get("/health", response_description="The server is there")
+    @app.get("/health", response_description="The server is running")
     async def health() -> schemas.Health:
-        """Whether the server is there, and with which model."""
+        """Whether the server is running, and with which model."""
         return schemas.Health(version=longcoref.__version__, model=resolver.model.name)
 
     @app.get(
@@ -118,13 +128,14 @@ def build_app(resolver: Resolver, limits: Limits | None = None) -> FastAPI:
         """Counts and times for Prometheus."""
         return Response(metrics.exposed(), media_type=CONTENT_TYPE_LATEST)
 
-    return app
+    gate = Gate(app, path=RESOLVE, limits=limits, metrics=metrics)
+    return AccessLog(_Headers(Guard(gate, access or Access())))
 
 
 def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answer:
-    """What the request asks for, or its mistake as FastAPI reports mistakes."""
+    """The answer that the request asks for; a mistake in the request is raised as FastAPI's own are."""
     if wanted.trace and not lines:
-        raise _mistake("trace", "decisions come only in a stream: ask for `stream`, or leave out `trace`")
+        raise _mistake("trace", "decisions are part of streams only: ask for `stream`, or leave out `trace`")
     known = resolver.model.config.model.types
     for type in wanted.types or ():
         if type not in known:
@@ -151,7 +162,7 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
 
 
 async def _with_error(parts: AsyncIterator[str], late: str) -> AsyncIterator[str]:
-    """The lines of an answer; if time is up, the last says so."""
+    """The lines of an answer; if its time runs out, the last line says so."""
     try:
         async for part in parts:
             yield part
@@ -164,29 +175,49 @@ def _mistake(field: str, message: str) -> RequestValidationError:
 
 
 async def _mistakes(request: Request, error: Exception) -> Response:
-    """Says what is wrong with a request, without repeating its text; in ASCII, for half a character may be in it."""
+    """Describes what is wrong with a request, without sending back what was sent.
+
+    Names and messages are cut, since they may quote the request. The response is ASCII, since they may contain half a
+    surrogate pair.
+    """
     if not isinstance(error, RequestValidationError):
         raise error
-    found = [{key: mistake[key] for key in ("loc", "msg", "type")} for mistake in error.errors()]
-    return Response(json.dumps({"detail": found}), 422, media_type="application/json")
+    errors = error.errors()
+    if errors[0]["type"] == "json_invalid":
+        reason = errors[0].get("ctx", {}).get("error", "")
+        detail: Any = f"the body is not JSON: {reason} at character {errors[0]['loc'][-1]}"
+        return Response(json.dumps({"detail": detail}), 400, media_type="application/json")
+    detail = [
+        {"loc": [_cut(part) for part in mistake["loc"]], "msg": _cut(mistake["msg"]), "type": mistake["type"]}
+        for mistake in errors[:_MOST_MISTAKES]
+    ]
+    return Response(json.dumps({"detail": detail}), 422, media_type="application/json")
+
+
+def _cut(part: str | int) -> str | int:
+    return part if isinstance(part, int) or len(part) <= _LONGEST_MESSAGE else f"{part[:_LONGEST_MESSAGE]}..."
 
 
 def _part(name: str) -> str:
     return (files(__package__) / "page" / name).read_text(encoding="utf-8")
 
 
-class _SecurityHeaders:
-    """Adds to every answer what keeps browsers from doing more with it than was meant."""
+class _Headers:
+    """Adds to every response what keeps browsers from doing more with it than intended, and answers HEAD like GET."""
 
     def __init__(self, app: Application) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_head = scope.get("method") == "HEAD"
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 there = {name for name, _ in message["headers"]}
                 own = ((name.encode(), value.encode()) for name, value in _HEADERS.items())
                 message["headers"] = [*message["headers"], *(pair for pair in own if pair[0] not in there)]
+            elif is_head:
+                message = {**message, "body": b""}
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        await self._app({**scope, "method": "GET"} if is_head else scope, receive, with_headers)

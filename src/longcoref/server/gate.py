@@ -1,153 +1,227 @@
-"""Who is let in to have a text read, and what becomes of those who leave.
+"""Which requests are resolved, and when.
 
-A request is let in while there is room, uploads its text, waits for its turn, and is answered. If its client goes away
-meanwhile, all work for it is cancelled: reading stops after the piece that a thread is busy with.
+A request is uploaded first, and admitted once its body is complete: clients that are slow to send take nobody's place.
+It then waits for its turn, and gives it up before the response is sent; a client that is slow to read a stream lends
+its turn to others meanwhile. When a client disconnects, its request is cancelled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import anyio
-from starlette.responses import JSONResponse
 
+from longcoref.server.asgi import Application, Message, Receive, Scope, Send, header, refusal
 from longcoref.server.limits import Limits
 from longcoref.server.metrics import Metrics
 
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+PLACE = "longcoref.place"
+"""The key of the scope under which the application finds its `Place`."""
 
 _DISCARDED = 4
-"""So many times the greatest size is received and thrown away, for a client that is refused while it sends hears no
-reason; after that the connection is cut."""
+"""Up to this many times the largest size is received and thrown away, because a client that is refused while it sends
+does not see the reason; after that the connection is closed."""
 
-_DELIVERY_SECONDS = 60.0
-"""For a client to take its answer, beyond the time that reading may take."""
+_PATIENCE_SECONDS = 1.0
+"""A client that takes longer to read a part of its response lends its turn."""
+
+_PART = 65_536
+"""Bytes of a response that are sent at a time."""
 
 
-class _LeftError(Exception):
-    """The client went away before its text was here."""
+class _DisconnectedError(Exception):
+    """The client disconnected before its request was complete."""
+
+
+@dataclass(eq=False)
+class _Refused(Exception):  # noqa: N818 - an outcome
+    status: int
+    detail: str
+
+
+class Budget:
+    """The bytes that clients occupy by being slow; beyond `limit`, the one that occupies the most is cancelled."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: dict[anyio.CancelScope, int] = {}
+
+    def hold(self, scope: anyio.CancelScope, size: int) -> None:
+        """Sets the number of bytes that the client of a scope occupies now."""
+        self._held[scope] = size
+        while len(self._held) > 1 and sum(self._held.values()) > self._limit:
+            largest = max(self._held, key=self._held.__getitem__)
+            self.release(largest)
+            largest.cancel()
+
+    def release(self, scope: anyio.CancelScope) -> None:
+        """Forgets a client."""
+        self._held.pop(scope, None)
+
+
+@dataclass(eq=False)
+class Place:
+    """The place of an admitted request, with or without the turn to be resolved."""
+
+    _turns: anyio.Semaphore
+    _metrics: Metrics
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    stalled_at: float | None = None
+    _has_turn: bool = False
+
+    async def take_turn(self) -> None:
+        """Waits until the text may be resolved, or go on being resolved."""
+        if not self._has_turn:
+            await self._turns.acquire()
+            self._has_turn = True
+            self._metrics.reading.inc()
+
+    def give_turn(self) -> None:
+        """Lets another text be resolved."""
+        if self._has_turn:
+            self._turns.release()
+            self._has_turn = False
+            self._metrics.reading.dec()
 
 
 class Gate:
-    """An ASGI application around another: it guards `path`, and lets everything else through."""
+    """An ASGI application around another: it guards `path`, and passes all other requests on."""
 
     def __init__(self, app: Application, *, path: str, limits: Limits, metrics: Metrics) -> None:
         self._app, self._path, self._limits, self._metrics = app, path, limits, metrics
-        self._inside = 0
+        self._places: set[Place] = set()
         self._turns = anyio.Semaphore(limits.at_once)
+        self._uploads, self._responses = Budget(limits.held_bytes), Budget(limits.held_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
         if scope["type"] != "http" or (scope["method"], scope["path"]) != ("POST", self._path):
             await self._app(scope, receive, send)
             return
-        if not _is_json(scope):
-            message = "expected JSON: send the header Content-Type: application/json"
-            await self._refuse(415, message, scope, receive, send)
-            return
-        if self._inside >= self._limits.admitted:
-            await self._refuse(503, "the server is busy and its queue is full: try again later", scope, receive, send)
-            return
-        self._inside += 1
-        self._metrics.inside.inc()
         try:
-            with self._metrics.seconds.time(), suppress(_LeftError):
-                await self._serve(scope, receive, send)
+            if not _is_json(scope):
+                raise _Refused(415, "expected JSON: send the header Content-Type: application/json")
+            body = await self._upload(receive)
+            place = self._admit()
+        except _DisconnectedError:
+            return
+        except _Refused as refused:
+            await self._refuse(refused, scope, receive, send)
+            return
+        try:
+            with self._metrics.seconds.time():
+                await self._serve(place, body, scope, receive, send)
         finally:
-            self._inside -= 1
-            self._metrics.inside.dec()
+            self._leave(place)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            with anyio.fail_after(self._limits.upload_seconds):
-                body = await self._upload(receive)
-        except TimeoutError:
-            message = f"the text did not arrive within {self._limits.upload_seconds:g} seconds"
-            await self._refuse(408, message, scope, receive, send)
-            return
-        if body is None:
-            message = (
-                f"a request may have {self._limits.max_bytes} bytes: send the text in parts, or run your own server"
-            )
-            await self._refuse(413, message, scope, receive, send)
-            return
-        watched = _Watched(body, receive, send)
-        async with anyio.create_task_group() as group:
+    async def _upload(self, receive: Receive) -> bytes:
+        """The body of a request."""
+        deadline = anyio.current_time() + self._limits.upload_seconds
+        with anyio.CancelScope(deadline=deadline) as scope:
+            try:
+                return await self._received(receive, scope)
+            finally:
+                self._uploads.release(scope)
+        if anyio.current_time() >= deadline:
+            raise _Refused(408, f"the request did not arrive within {self._limits.upload_seconds:g} seconds")
+        raise _Refused(503, "too much is being uploaded at once: try again later")
 
-            async def stop_when_gone() -> None:
-                await watched.gone()
-                if not watched.complete:
-                    self._metrics.stopped.labels("client").inc()
-                    group.cancel_scope.cancel()
-
-            group.cancel_scope.deadline = anyio.current_time() + self._limits.max_seconds + _DELIVERY_SECONDS
-            group.start_soon(stop_when_gone)
-            with anyio.move_on_after(self._limits.max_seconds) as waiting:
-                await self._turns.acquire()
-            if waiting.cancelled_caught:
-                message = f"the queue did not move within {self._limits.max_seconds:g} seconds: try again later"
-                await self._refuse(503, message, scope, receive, watched.send)
-            else:
-                try:
-                    with self._metrics.reading.track_inprogress():
-                        await self._app(scope, watched.receive, watched.send)
-                except Exception:  # a mistake of ours, for which a layer further out answers
-                    watched.status = 500
-                    raise
-                finally:
-                    self._turns.release()
-                    if watched.status is not None:
-                        self._metrics.requests.labels(str(watched.status)).inc()
-            group.cancel_scope.cancel()
-
-    async def _upload(self, receive: Receive) -> bytes | None:
-        """The body of a request; None if it is too large."""
+    async def _received(self, receive: Receive, scope: anyio.CancelScope) -> bytes:
+        limit = self._limits.max_bytes
         parts: list[bytes] = []
-        size = 0
-        while size <= _DISCARDED * self._limits.max_bytes:
+        size, more = 0, True
+        while more and size <= _DISCARDED * limit:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise _LeftError
-            part = message.get("body", b"")
-            size += len(part)
-            if size <= self._limits.max_bytes:
-                parts.append(part)
-            else:
+                raise _DisconnectedError
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            more = message.get("more_body", False)
+            if size > limit:
                 parts.clear()
-            if not message.get("more_body", False):
-                break
-        return b"".join(parts) if size <= self._limits.max_bytes else None
+            self._uploads.hold(scope, size if parts else 0)
+        if size > limit:
+            raise _Refused(413, f"a request may have {limit} bytes: send the text in parts, or run your own server")
+        return b"".join(parts)
 
-    async def _refuse(self, status: int, message: str, scope: Scope, receive: Receive, send: Send) -> None:
-        self._metrics.requests.labels(str(status)).inc()
-        headers = {"Retry-After": "5"} if status == 503 else None
-        await JSONResponse({"detail": message}, status, headers)(scope, receive, send)
+    def _admit(self) -> Place:
+        """A place, if need be that of the client which has kept us waiting the longest."""
+        if len(self._places) >= self._limits.admitted:
+            stalled = [(place.stalled_at, place) for place in self._places if place.stalled_at is not None]
+            if not stalled:
+                raise _Refused(503, "the server is busy and its queue is full: try again later")
+            _, longest = min(stalled, key=lambda pair: pair[0])
+            self._metrics.stopped.labels("slow").inc()
+            self._leave(longest)
+            longest.scope.cancel()
+        place = Place(self._turns, self._metrics)
+        self._places.add(place)
+        self._metrics.inside.inc()
+        return place
+
+    def _leave(self, place: Place) -> None:
+        place.give_turn()
+        if place in self._places:
+            self._places.remove(place)
+            self._metrics.inside.dec()
+
+    async def _serve(self, place: Place, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = _Exchange(body, receive, send, place, self._responses, leave=lambda: self._leave(place))
+        with place.scope:
+            async with anyio.create_task_group() as group:
+
+                async def stop_when_disconnected() -> None:
+                    await exchange.disconnected()
+                    if not exchange.is_complete:
+                        self._metrics.stopped.labels("client").inc()
+                        place.scope.cancel()
+
+                group.start_soon(stop_when_disconnected)
+                try:
+                    await self._turn(place)
+                    await self._app({**scope, PLACE: place}, exchange.receive, exchange.send)
+                except _Refused as refused:
+                    await self._refuse(refused, scope, receive, exchange.send)
+                else:
+                    self._metrics.requests.labels(str(exchange.status)).inc()
+                group.cancel_scope.cancel()
+
+    async def _turn(self, place: Place) -> None:
+        try:
+            with anyio.fail_after(self._limits.max_seconds):
+                await place.take_turn()
+        except TimeoutError as error:
+            detail = f"the queue did not move within {self._limits.max_seconds:g} seconds: try again later"
+            raise _Refused(503, detail) from error
+
+    async def _refuse(self, refused: _Refused, scope: Scope, receive: Receive, send: Send) -> None:
+        self._metrics.requests.labels(str(refused.status)).inc()
+        headers = {"Retry-After": "5"} if refused.status == 503 else None
+        await refusal(refused.status, refused.detail, headers)(scope, receive, send)
 
 
 def _is_json(scope: Scope) -> bool:
     """Whether a request says that it is JSON; a page of another site cannot make a browser say so."""
-    kinds = [value for name, value in scope["headers"] if name == b"content-type"]
-    return len(kinds) == 1 and kinds[0].partition(b";")[0].strip().lower() == b"application/json"
+    types = header(scope, b"content-type")
+    return len(types) == 1 and types[0].partition(b";")[0].strip().lower() == b"application/json"
 
 
-class _Watched:
-    """The two ends of a connection whose body was received already; knows how far the answer is."""
+class _Exchange:
+    """A request whose body was received, and its response, which is sent in parts."""
 
-    def __init__(self, body: bytes, receive: Receive, send: Send) -> None:
+    def __init__(
+        self, body: bytes, receive: Receive, send: Send, place: Place, budget: Budget, *, leave: Callable[[], None]
+    ) -> None:
         self._body: bytes | None = body
         self._receive, self._send = receive, send
+        self._place, self._budget, self._leave = place, budget, leave
         self._left = anyio.Event()
         self.status: int | None = None
-        self.complete = False
+        self.is_complete = False
 
     async def receive(self) -> Message:
-        """The body, and after it nothing until the client leaves."""
+        """The body, and after it nothing until the client disconnects."""
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
@@ -155,14 +229,38 @@ class _Watched:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
-        """Passes a part of the answer on."""
-        if message["type"] == "http.response.start":
+        """Sends a part of the response; the last one is sent after the place was given up."""
+        if message["type"] != "http.response.body":
             self.status = message["status"]
-        self.complete = message["type"] == "http.response.body" and not message.get("more_body", False)
-        await self._send(message)
+            await self._send(message)
+            return
+        body, more = message.get("body", b""), message.get("more_body", False)
+        if not more:
+            self._leave()
+        try:
+            for start in range(0, len(body) or 1, _PART):
+                self._budget.hold(self._place.scope, len(body) - start)
+                end = start + _PART
+                self.is_complete = not more and end >= len(body)
+                part = {"type": message["type"], "body": body[start:end], "more_body": not self.is_complete}
+                await self._sent(part)
+        finally:
+            self._budget.release(self._place.scope)
 
-    async def gone(self) -> None:
-        """Waits until the client has left, or has its answer."""
+    async def _sent(self, message: Message) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._lend_turn)
+            await self._send(message)
+            group.cancel_scope.cancel()
+        self._place.stalled_at = None
+
+    async def _lend_turn(self) -> None:
+        await anyio.sleep(_PATIENCE_SECONDS)
+        self._place.stalled_at = anyio.current_time()
+        self._place.give_turn()
+
+    async def disconnected(self) -> None:
+        """Waits until the client has disconnected, or has its response."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self._left.set()

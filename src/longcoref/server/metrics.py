@@ -1,4 +1,4 @@
-"""What Prometheus sees. Each server has a registry of its own."""
+"""Metrics for Prometheus. Each application has its own registry."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 
 
 class Metrics:
-    """Counts and times of requests to resolve."""
+    """Counts and durations of requests to resolve."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         self.requests = Counter(
-            "longcoref_requests", "Requests to resolve, by the status they got", ["status"], registry=self.registry
+            "longcoref_requests", "Requests to resolve, by status", ["status"], registry=self.registry
         )
         self.stopped = Counter(
             "longcoref_stopped",
-            "Requests that were let in and not read to the end: the client left, or time was up",
+            "Requests that were admitted but not finished: client disconnected, time ran out, or slow to read",
             ["reason"],
             registry=self.registry,
         )
         self.seconds = Histogram(
-            "longcoref_request_seconds", "From letting in to the end", registry=self.registry, buckets=SECONDS
+            "longcoref_request_seconds",
+            "From admission to the end of the response",
+            registry=self.registry,
+            buckets=SECONDS,
         )
-        self.inside = Gauge("longcoref_inside", "Requests that are waiting or being read", registry=self.registry)
-        self.reading = Gauge("longcoref_reading", "Texts that are being read", registry=self.registry)
+        self.inside = Gauge("longcoref_inside", "Texts that are waiting or being resolved", registry=self.registry)
+        self.reading = Gauge("longcoref_reading", "Texts that are being resolved", registry=self.registry)
         self.characters = Counter("longcoref_characters", "Characters read", registry=self.registry)
-        for reason in ("client", "time"):
+        for reason in ("client", "time", "slow"):
             self.stopped.labels(reason)
 
     def exposed(self) -> bytes:
-        """All of it in Prometheus's text format."""
+        """All metrics in Prometheus's text format."""
         return generate_latest(self.registry)

@@ -1,44 +1,84 @@
-"""The server process: a socket of its own, and an end that is clean."""
+"""The server process: its socket, its logs, and a clean shutdown."""
 
 from __future__ import annotations
 
+import os
 import socket
+from typing import Any
 
 import uvicorn
 
 from longcoref.errors import UsageError
 from longcoref.resolver import Resolver
+from longcoref.server.access import Access
+from longcoref.server.access_log import LOGGER
 from longcoref.server.app import build_app
+from longcoref.server.asgi import Application
+from longcoref.server.connections import BACKLOG, bounded_connections
 from longcoref.server.limits import Limits
 
-_GRACE_SECONDS = 5
-"""After a signal, texts that are being read have so long to be finished; then they are stopped."""
+_FIRST_PASSED_DESCRIPTOR = 3
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 takes a free one."""
+    """A listening socket; port 0 takes a free one.
+
+    If a service manager passes a socket to this process (systemd's socket activation), that one is used. It stays open
+    while the server restarts, so that no connection is refused meanwhile.
+    """
+    if os.environ.get("LISTEN_PID") == str(os.getpid()) and os.environ.get("LISTEN_FDS") == "1":
+        return socket.socket(fileno=_FIRST_PASSED_DESCRIPTOR)
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=128)
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"cannot listen at {host}:{port} ({reason}): give another --host or --port") from error
 
 
 def address_of(listening: socket.socket) -> str:
-    """The address for a browser."""
+    """The address to open in a browser."""
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def serve(resolver: Resolver, listening: socket.socket, limits: Limits) -> None:
-    """Answers until a signal comes (Ctrl-C, SIGTERM)."""
+def serve(
+    resolver: Resolver, listening: socket.socket, limits: Limits, access: Access, *, access_log: bool = True
+) -> None:
+    """Serves until SIGINT (Ctrl-C) or SIGTERM, then lets the requests under way finish within the grace period."""
+    server_of(build_app(resolver, limits, access), limits, log_config=_log_config(access_log=access_log)).run(
+        [listening]
+    )
+
+
+def server_of(app: Application, limits: Limits, *, log_config: dict[str, Any] | None = None) -> uvicorn.Server:
+    """The server that runs an application; without `log_config`, logging is left as it is."""
     config = uvicorn.Config(
-        build_app(resolver, limits),
-        log_level="warning",
+        app,
+        http=bounded_connections(limits),
+        loop="asyncio",
+        ws="none",
+        backlog=BACKLOG,
+        log_config=log_config,
         access_log=False,
         server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_graceful_shutdown=limits.grace_seconds,  # type: ignore[arg-type]  # it is passed to asyncio.wait_for
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    return uvicorn.Server(config)
+
+
+def _log_config(*, access_log: bool) -> dict[str, Any]:
+    """The access log goes to standard output, errors go to standard error."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"plain": {"format": "%(message)s"}, "named": {"format": "%(levelname)s: %(message)s"}},
+        "handlers": {
+            "output": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
+            "errors": {"class": "logging.StreamHandler", "formatter": "named", "stream": "ext://sys.stderr"},
+        },
+        "loggers": {
+            "uvicorn": {"handlers": ["errors"], "level": "ERROR", "propagate": False},
+            LOGGER: {"handlers": ["output"], "level": "INFO" if access_log else "WARNING", "propagate": False},
+        },
+    }

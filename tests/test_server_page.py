@@ -1,0 +1,119 @@
+"""The server's page in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
+
+import longcoref
+from longcoref.resolver import Resolver
+from serving import LONG, TEXT, running
+
+
+@pytest.fixture(scope="module")
+def resolver() -> Resolver:
+    return longcoref.load(threads=1)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running("--max-bytes", "6000") as (_, address):
+        yield address
+
+
+@dataclass
+class Page:
+    """The server's page, used as a person would."""
+
+    driver: webdriver.Chrome
+
+    def element(self, selector: str) -> Any:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector: str) -> list[str]:
+        return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
+
+    def wait(self, condition: Callable[[], object]) -> None:
+        WebDriverWait(self.driver, 60).until(lambda _: condition())
+
+    def paste(self, text: str) -> None:
+        """Puts a text into the field as the clipboard would, and has it read."""
+        field = self.element("#start-text")
+        self.driver.execute_script("arguments[0].select(); document.execCommand('insertText', false, arguments[1])",
+                                   field, text)  # fmt: skip
+        self.element("#start-read").click()
+
+    def read(self, text: str) -> None:
+        self.paste(text)
+        done = "return !document.getElementById('start').open && document.getElementById('reading').hidden"
+        self.wait(lambda: self.driver.execute_script(done))
+
+
+@pytest.fixture
+def page(driver: tuple[webdriver.Chrome, Path], address: str) -> Iterator[Page]:
+    """The page as it opens; at the end, nothing may have gone wrong in it but what the server refused."""
+    chrome, _ = driver
+    chrome.get_log("browser")
+    chrome.get(address)
+    yield Page(chrome)
+    assert [entry for entry in chrome.get_log("browser") if "413" not in entry["message"]] == []
+
+
+def test_a_pasted_text_is_read_and_shown(page: Page, resolver: Resolver) -> None:
+    text = TEXT.replace("\r\n", "\n")
+    page.read(text)
+    result = resolver(text)
+    counts = dict(zip(page.texts(".entity .name"), map(int, page.texts(".entity .count")), strict=True))
+    assert counts == {cluster.name: cluster.count for cluster in result if cluster.count > 1}
+    drawn = page.texts(".mention")
+    assert {mention.text for mention, cluster in result.mentions if cluster.count > 1} == set(drawn)
+    page.element("#tab-memory").click()
+    opened = Resolver(resolver.model, resolver.policy, names=False, speech=False)(text)
+    page.wait(lambda: f"{len(opened)} entities" in page.element("#strip-note").text)
+    # And another, shorter one in the same page, with nobody twice.
+    page.element("#another").click()
+    page.read("A ship came.")
+    assert page.texts("#blocks") == ["A ship came."]
+    assert page.texts(".entity .name") == ["A ship"]
+
+
+def test_markup_in_a_text_stays_text(page: Page) -> None:
+    text = "Lydia wrote <script>document.title = 'lost'</script> and <b onclick=x>she</b> smiled. Lydia <i>sang</i>."
+    page.read(text)
+    assert page.element("#blocks").text == text
+    assert page.driver.title == text[:60].strip()
+    assert page.driver.find_elements(By.CSS_SELECTOR, "#blocks b, #blocks i, #blocks script") == []
+
+
+def test_what_the_page_gives_is_what_the_server_says(
+    page: Page, driver: tuple[webdriver.Chrome, Path], resolver: Resolver
+) -> None:
+    _, folder = driver
+    page.read(LONG[:2000])
+    page.element("#download").click()
+    page.wait(lambda: list(folder.glob("Nora*.json")))
+    (file,) = folder.glob("Nora*.json")
+    record = json.loads(file.read_text(encoding="utf-8"))
+    file.unlink()
+    assert record["clusters"] == resolver(LONG[:2000]).as_json()["clusters"]
+    assert record["text"] == LONG[:2000]
+
+
+def test_a_refusal_is_told_and_the_text_kept(page: Page) -> None:
+    page.paste("Too long. " * 700)
+    page.wait(lambda: "6000 bytes" in page.element("#start-error").text)
+    page.read("She came back, and her dog too.")
+
+
+def test_reading_can_be_stopped(page: Page) -> None:
+    page.paste(LONG)
+    page.driver.execute_script("document.getElementById('reading-stop').click()")
+    page.wait(lambda: not page.element("#reading").is_displayed())
