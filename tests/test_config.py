@@ -20,10 +20,10 @@ def write(tmp_path: Path, text: str) -> Path:
 
 def test_settings_are_laid_over_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, "[train]\nseed = 1\nrate = 1\n[model]\nfeatures = ['count']\n")
-    config = load_config(path, ["train.seed=3", "encoder.strategy=independent", "train.cells=[5, 20]"])
+    config = load_config(path, ["train.seed=3", "encoder.overlap=0.25", "train.cells=[5, 20]"])
     assert config.train == TrainConfig(seed=3, rate=1.0, cells=(5, 20))
     assert config.model == ModelConfig(features=("count",))
-    assert config.encoder.strategy == "independent"
+    assert config.encoder.overlap == 0.25
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_settings_are_laid_over_the_file(tmp_path: Path) -> None:
         ("[train]\nseed = 'one'", "train.seed: expected int, got 'one'"),
         ("[train]\nseed = true", "train.seed: expected int, got True"),
         ("[train]\ncells = 5", "train.cells: expected a list, got 5"),
-        ("[encoder]\nstrategy = 'overlapp'", "encoder.strategy: unknown value 'overlapp'; did you mean 'overlap'"),
+        ("[model]\nunit = 'wordz'", "model.unit: unknown value 'wordz'; did you mean 'words'"),
         ("train = 3", r"\[train\] must be a table"),
         ("[train", "is not valid TOML"),
     ],

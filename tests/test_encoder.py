@@ -104,10 +104,10 @@ def pieces(tokenizer: Tokenizer) -> Pieces:
     return tokenizer([word for sentence in SENTENCES for word in sentence])
 
 
-def windows_of(pieces: Pieces, max_pieces: int = 30, strategy: str = "overlap") -> list[Window]:
+def windows_of(pieces: Pieces, max_pieces: int = 30, overlap: float = 0.5) -> list[Window]:
     ends = np.cumsum([len(sentence) for sentence in SENTENCES]).tolist()
     spans = [WordSpan(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-    return split(pieces.lengths, spans, max_pieces=max_pieces, strategy=strategy)
+    return split(pieces.lengths, spans, max_pieces=max_pieces, overlap=overlap)
 
 
 @given(words=st.lists(st.text(min_size=1, max_size=8) | st.sampled_from(["cats", "[SEP]", "-" * 500, "x" * 5000])))
@@ -149,9 +149,9 @@ def alone(encoder: Encoder, pieces: Pieces, window: Window) -> torch.Tensor:
     return hidden[window.keep_start - window.start : window.keep_end - window.start]
 
 
-@pytest.mark.parametrize("strategy", ["independent", "overlap"])
-def test_a_piece_has_the_vector_of_the_window_that_keeps_it(encoder: Encoder, pieces: Pieces, strategy: str) -> None:
-    windows = windows_of(pieces, strategy=strategy)
+@pytest.mark.parametrize("overlap", [0.0, 0.25, 0.5])
+def test_a_piece_has_the_vector_of_the_window_that_keeps_it(encoder: Encoder, pieces: Pieces, overlap: float) -> None:
+    windows = windows_of(pieces, overlap=overlap)
     assert len({window.end - window.start for window in windows}) > 2  # lengths differ, so padding is at work
     vectors = encoder.encode(pieces.ids, windows)
     assert vectors.shape == (len(pieces.ids), encoder.width)
@@ -288,13 +288,13 @@ def exported(encoder: Encoder, pieces: Pieces, tmp_path_factory: pytest.TempPath
     return {weights: folder / weights for weights in WEIGHTS}
 
 
-@pytest.mark.parametrize("strategy", ["independent", "overlap"])
+@pytest.mark.parametrize("overlap", [0.0, 0.25, 0.5])
 @pytest.mark.parametrize(("weights", "tolerance"), [("float32", 1e-5), ("float16", 1e-2), ("compact", 0.1)])
 def test_onnxruntime_gives_the_vectors_of_torch(
-    encoder: Encoder, exported: dict[str, Path], pieces: Pieces, weights: str, tolerance: float, strategy: str
+    encoder: Encoder, exported: dict[str, Path], pieces: Pieces, weights: str, tolerance: float, overlap: float
 ) -> None:
     onnx = OnnxEncoder(exported[weights], threads=1)
-    windows = windows_of(pieces, strategy=strategy)
+    windows = windows_of(pieces, overlap=overlap)
     expected = encoder.encode(pieces.ids, windows).numpy()
     vectors = onnx.encode(pieces.ids, windows)
     assert vectors.dtype == np.float32

@@ -68,7 +68,8 @@ class EncoderConfig:
     """A directory, an installed package that carries the files, or the name of a hub repository."""
     window: int = 256
     """Pieces in a window, the two special ones included."""
-    strategy: Literal["overlap", "independent"] = "overlap"
+    overlap: float = 0.5
+    """Share of a window that the next one reads again; 0 puts windows side by side."""
     dropout: float = 0.0
     """Dropout inside the encoder while it is fine-tuned; above 0 it also disables fused attention on CPU."""
 
@@ -132,8 +133,8 @@ class TrainConfig:
     """Whether the encoder learns too; else it is frozen and its vectors are kept on disk."""
     learned_layers: int = 0
     """How many of the encoder's top layers are fine-tuned; 0 is all of it, the embeddings included."""
-    windows: Literal["overlap", "independent"] = "overlap"
-    """Windows while training: independent ones cost a third less; dev is always scored as `encoder.strategy` says."""
+    overlap: float = 0.5
+    """Overlap of windows in training; none costs a third less. Dev is always scored with `encoder.overlap`."""
     rate: float = 5e-4
     encoder_rate: float = 1e-4
     layer_decay: float = 1.0
@@ -203,7 +204,7 @@ def _lay_over(table: dict[str, Any], setting: str) -> None:
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        value = text  # a bare word is a string: --set encoder.strategy=overlap
+        value = text  # a bare word is a string: --set model.unit=words
     inner = table.setdefault(section, {})
     if isinstance(inner, dict):
         inner[name] = value

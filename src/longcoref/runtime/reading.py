@@ -105,7 +105,7 @@ class Reader:
         self._genre = genres.index(genre) if genre in genres else 0
         self.clusterer = Clusterer(model.heads, policy, genre=self._genre)
         marks = len(model.tokenizer.opening) + len(model.tokenizer.closing)
-        self.splitter = WindowSplitter(config.encoder.window - marks, config.encoder.strategy)
+        self.splitter = WindowSplitter(config.encoder.window - marks, config.encoder.overlap)
         self.quotes = QuoteScanner()
         self.open: deque[Sentence] = deque()  # sentences whose vectors are not all final
         self.lengths: deque[list[int]] = deque()  # pieces of each of their words

@@ -1,8 +1,7 @@
 """Windows: the stretches of pieces that the encoder reads at once.
 
-`independent` windows stand side by side. `overlap` windows share about half of their pieces with the next one,
-and every piece takes its vector from the window where it has most context. Coordinates are pieces, without
-the marks ([CLS], [SEP]) that the encoder puts around a window.
+Consecutive windows share a part of their pieces, and every piece takes its vector from the window where it has most
+context. Coordinates are pieces, without the marks ([CLS], [SEP]) that the encoder puts around a window.
 """
 
 from __future__ import annotations
@@ -14,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.errors import UsageError, unknown_name
+from longcoref.errors import UsageError
 from longcoref.spans import WordSpan
-
-STRATEGIES = ("independent", "overlap")
 
 
 class Window(NamedTuple):
@@ -35,18 +32,19 @@ class Window(NamedTuple):
 class WindowSplitter:
     """Cuts a stream of words into windows of at most `max_pieces`; a window comes out once a piece beyond it is known.
 
-    The right edge is the last sentence end that fits, else the last word end, else a cut inside the word. An
-    overlapping window starts at the first sentence start after the middle of the one before (else word start), and
-    its edge always lies beyond that one's edge; what two windows share is cut in half, the odd piece goes right.
+    The right edge is the last sentence end that fits, else the last word end, else a cut inside the word. `overlap` is
+    the share of a window that the next one reads again, about: that one starts at the first sentence start in this
+    share (else word start), and its edge always lies beyond the edge before it. What two windows share is cut in half;
+    the odd piece goes to the right one.
     """
 
-    def __init__(self, max_pieces: int, strategy: str = "overlap") -> None:
-        if strategy not in STRATEGIES:
-            raise UsageError(unknown_name("window strategy", strategy, STRATEGIES))
+    def __init__(self, max_pieces: int, overlap: float = 0.5) -> None:
+        if not 0 <= overlap < 1:
+            raise UsageError(f"the overlap of windows must be at least 0 and below 1, not {overlap}")
         if max_pieces < 1:
             raise UsageError(f"a window must hold at least one piece, not {max_pieces}")
         self._max_pieces = max_pieces
-        self._overlap = strategy == "overlap"
+        self._overlap = overlap
         self._total = 0  # pieces fed so far
         self._start = 0  # of the window that comes next
         self._edge = 0  # of the window before it
@@ -91,9 +89,9 @@ class WindowSplitter:
 
     def _next_start(self, edge: int) -> int:
         if self._overlap:
-            middle = (self._start + edge) // 2
+            goal = self._start + int((1 - self._overlap) * (edge - self._start))
             for ends in (self._sentence_ends, self._word_ends):
-                index = bisect_right(ends, middle)
+                index = bisect_right(ends, goal)
                 if index < len(ends) and ends[index] <= edge:
                     return ends[index]
         return edge
@@ -113,10 +111,10 @@ def split(
     sentences: Iterable[WordSpan],
     *,
     max_pieces: int,
-    strategy: str = "overlap",
+    overlap: float = 0.5,
 ) -> list[Window]:
     """The windows of a whole document: `lengths` are the pieces of each word (`Pieces.lengths`)."""
-    splitter = WindowSplitter(max_pieces, strategy)
+    splitter = WindowSplitter(max_pieces, overlap)
     windows = []
     for start, end in sentences:
         windows += splitter.feed(lengths[start:end])

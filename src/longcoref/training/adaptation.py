@@ -72,7 +72,7 @@ def stretches(text: str, tokenizer: Tokenizer, settings: AdaptationSettings) -> 
     document = tokenize(text)
     pieces = tokenizer(document.words)
     marks = len(tokenizer.opening) + len(tokenizer.closing)
-    windows = split(pieces.lengths, document.sentences, max_pieces=settings.window - marks, strategy="independent")
+    windows = split(pieces.lengths, document.sentences, max_pieces=settings.window - marks, overlap=0.0)
     first_words = {start for start, _ in document.sentences}
     telling = np.array(
         [

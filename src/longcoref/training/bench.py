@@ -64,7 +64,7 @@ def bench_training(
     totals = dict.fromkeys(("clustering", "product", "factored_loop", "plain_loop", "encoder", "step"), 0.0)
     mentions = pairs = 0
     for document in documents:
-        example = prepare(document, model.encoder.tokenizer, config, config.train.windows)
+        example = prepare(document, model.encoder.tokenizer, config, config.train.overlap)
         with torch.no_grad():
             vectors = model.encoder.encode(example.pieces.ids, example.windows)
             grid = model.heads.mention_scores(vectors, example.candidates, example.genre)

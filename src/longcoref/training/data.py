@@ -63,15 +63,15 @@ class Example:
         return document_facts(self.document.words, self.document.sentences, spans.tolist())
 
 
-def prepare(document: Document, tokenizer: Tokenizer, config: Config, strategy: str | None = None) -> Example:
-    """Cuts a document into pieces, windows and candidates, as the config says; `strategy` may be another."""
+def prepare(document: Document, tokenizer: Tokenizer, config: Config, overlap: float | None = None) -> Example:
+    """Cuts a document into pieces, windows and candidates, as the config says; `overlap` may be another."""
     pieces = tokenizer(document.words)
     marks = len(tokenizer.opening) + len(tokenizer.closing)
     windows = split(
         pieces.lengths,
         document.sentences,
         max_pieces=config.encoder.window - marks,
-        strategy=strategy or config.encoder.strategy,
+        overlap=config.encoder.overlap if overlap is None else overlap,
     )
     model = config.model
     candidates = candidates_of(pieces.first, pieces.end, document.sentences, max_width=model.max_width, unit=model.unit)
@@ -93,4 +93,4 @@ def crop(example: Example, tokenizer: Tokenizer, config: Config, *, first: int, 
     begin = int(np.searchsorted(example.pieces.first, windows[0].start))
     end = int(np.searchsorted(example.pieces.end, windows[-1].end, side="right"))
     part = crop_document(example.document, WordSpan(begin, end))
-    return prepare(part, tokenizer, config, config.train.windows)
+    return prepare(part, tokenizer, config, config.train.overlap)

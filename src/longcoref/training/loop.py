@@ -75,13 +75,13 @@ class Trainer:
         self._average = {name: value.detach().clone() for name, value in self._learned()}
         self._dev = dev
         self._extra = [(extra, read_extra(extra, "dev")) for extra in config.data.extra]
-        strategy = settings.windows if settings.finetune else None
-        self._examples = [prepare(document, encoder.tokenizer, config, strategy) for document in train]
+        overlap = settings.overlap if settings.finetune else None
+        self._examples = [prepare(document, encoder.tokenizer, config, overlap) for document in train]
         self._pools = [(range(len(train)), len(train))]  # the examples of each corpus, and how many an epoch takes
         for extra, _ in self._extra:
             first = len(self._examples)
             self._examples += [
-                replace(prepare(document, encoder.tokenizer, config, strategy), links_only=extra.links_only)
+                replace(prepare(document, encoder.tokenizer, config, overlap), links_only=extra.links_only)
                 for document in read_extra(extra, "train")
             ]
             pool = range(first, len(self._examples))
@@ -168,7 +168,7 @@ class Trainer:
             example = crop(example, tokenizer, self.config, first=first, count=settings.max_windows)
         if settings.rename and self._random.random() < settings.rename:
             renamed = self._renamer(example.document, self._random)
-            example = replace(prepare(renamed, tokenizer, self.config, settings.windows), links_only=example.links_only)
+            example = replace(prepare(renamed, tokenizer, self.config, settings.overlap), links_only=example.links_only)
         if settings.piece_dropout:
             ids = drop_pieces(example.pieces.ids, settings.piece_dropout, tokenizer.unknown, self._random)
             example = replace(example, pieces=replace(example.pieces, ids=ids))
