@@ -16,15 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document, document_of_words
 from longcoref.formats import read_corpus
 from longcoref.memory import memory_policy
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import Block, Model, Reader, sentences_of
+from longcoref.runtime.reading import Block, Model, Reader
 from longcoref.spans import WordSpan
 
 CELLS = (10, 20)
@@ -68,11 +66,11 @@ def returns(
     given: dict[WordSpan, int] = {}
     held: set[int] = set()
     for block in blocks:
-        scores = np.array([decision.mention_score for decision in block.decisions], dtype=np.float32)
-        for span, decision in zip(block.spans.tolist(), clusterer.cluster(block.x, scores, block.facts), strict=True):
+        decisions = clusterer.cluster(block.x, block.scores, block.facts)
+        for mention, decision in zip(block.mentions, decisions, strict=True):
             if decision.entity is not None:
-                given[WordSpan(*span)] = decision.entity
-            if span[0] < joined.second:
+                given[mention.words] = decision.entity
+            if mention.words.start < joined.second:
                 held = set(clusterer.cells.entities)
     for cluster in joined.document.clusters or ():
         before = Counter(given[span] for span in cluster.spans if span in given and span.start < joined.end_of_first)
@@ -94,7 +92,11 @@ def main() -> None:
     found: dict[tuple[int, bool], list[tuple[bool, bool]]] = {}
     for number, document in enumerate(documents):
         joined = join(document, documents[(number + 1) % len(documents)])
-        blocks = list(Reader(model, memory_policy("learned", 1)).read(sentences_of(joined.document), last=True))
+        blocks = list(
+            Reader(model, memory_policy("learned", 1)).read(
+                joined.document.read(), text=joined.document.text, last=True
+            )
+        )
         for cells in CELLS:
             for recall in (False, True):
                 found.setdefault((cells, recall), []).extend(returns(joined, blocks, model, cells, recall=recall))

@@ -24,11 +24,11 @@ from longcoref.book.naming import NameChooser
 from longcoref.book.persons import Seen
 from longcoref.book.second_look import look_again
 from longcoref.document import Document
-from longcoref.features.facts import MentionFacts, document_facts
+from longcoref.features.facts import PlacedFacts, document_facts
 from longcoref.memory import memory_policy
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import Model, Reader, mention_labels, sentences_of
+from longcoref.runtime.reading import Model, mention_labels, read_document
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
@@ -69,19 +69,14 @@ class Proposals:
     spans: np.ndarray
     x: np.ndarray
     scores: np.ndarray
-    facts: list[MentionFacts]
+    facts: list[PlacedFacts]
 
 
 def read_proposals(document: Document, model: Model) -> Proposals:
     """Reads a document."""
-    blocks = list(Reader(model, memory_policy("learned", 1)).read(sentences_of(document), last=True))
-    return Proposals(
-        document,
-        np.concatenate([block.spans for block in blocks]),
-        np.concatenate([block.x for block in blocks]),
-        np.array([decision.mention_score for block in blocks for decision in block.decisions], np.float32),
-        [facts for block in blocks for facts in block.facts],
-    )
+    block = read_document(document, model, memory_policy("learned", 1))
+    spans = np.array([mention.words for mention in block.mentions], np.int64)
+    return Proposals(document, spans, block.x, block.scores, list(block.facts))
 
 
 def proposals_of(folder: Path, model: Model, cache: Path) -> Proposals:
@@ -106,11 +101,11 @@ def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -
     for start in range(0, len(proposals.spans), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         x, facts = proposals.x[part].astype(np.float32), proposals.facts[part]
-        labels = mention_labels(model, x, facts)
+        labels = mention_labels(model, x, [placed.facts for placed in facts])
         for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
             if decision.entity is not None:
                 span = WordSpan(*proposals.spans[start + row].tolist())
-                seen.append(Seen(span, decision.entity, *labels[row], facts[row], decision.rivals))
+                seen.append(Seen(span, decision.entity, *labels[row], facts[row].facts, decision.rivals))
     return seen
 
 

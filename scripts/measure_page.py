@@ -16,10 +16,11 @@ import numpy as np
 from browser import open_browser
 from selenium.webdriver.common.by import By
 
+from longcoref.features.facts import mention_facts
 from longcoref.memory import Action, ActionKind
 from longcoref.memory.decision import Decision
+from longcoref.mention import MentionRecord
 from longcoref.render.html import page
-from longcoref.runtime.stream import Step
 from longcoref.spans import WordSpan
 
 CELLS = 20
@@ -41,12 +42,12 @@ const [done, times] = [arguments[0], []];
 """
 
 
-def novel(words: int, entities: int = 3000) -> tuple[dict[str, Any], str, list[Step]]:
+def novel(words: int, entities: int = 3000) -> tuple[dict[str, Any], str, list[MentionRecord]]:
     """A result, its text and its trace: about every fourth word is a mention, a few entities have most of them."""
     chance = random.Random(1)
     clusters: list[list[dict[str, Any]]] = [[] for _ in range(entities)]
     pieces: list[str] = []
-    steps: list[Step] = []
+    trace: list[MentionRecord] = []
     cells: dict[int, int] = {}
     place = 0
     for number in range(words):
@@ -60,7 +61,21 @@ def novel(words: int, entities: int = 3000) -> tuple[dict[str, Any], str, list[S
                 {"start": place, "end": end, "text": word, "kind": kind, "score": round(chance.random(), 4)}
             )
             decision = decide(cells, entity, chance)
-            steps.append(Step(len(steps), place, end, WordSpan(number, number + 1), word, 0, kind, None, 0.5, decision))
+            trace.append(
+                MentionRecord(
+                    words=WordSpan(number, number + 1),
+                    start=place,
+                    end=end,
+                    text=word,
+                    sentence=0,
+                    kind=kind,
+                    type=None,
+                    facts=mention_facts([word]),
+                    entity=entity,
+                    score=0.5,
+                    decision=decision,
+                )
+            )
         separator = ".\n\n" if number % 70 == 69 else "\n" if number % 14 == 13 else " "
         pieces += [word, separator]
         place += len(word) + len(separator)
@@ -69,7 +84,7 @@ def novel(words: int, entities: int = 3000) -> tuple[dict[str, Any], str, list[S
         for id, mentions in enumerate(clusters)
         if mentions
     ]
-    return {"schema": "longcoref/1", "clusters": records}, "".join(pieces), steps
+    return {"schema": "longcoref/1", "clusters": records}, "".join(pieces), trace
 
 
 def decide(cells: dict[int, int], entity: int, chance: random.Random) -> Decision:

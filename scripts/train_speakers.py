@@ -76,7 +76,9 @@ def annotated(document: Document, folder: Path) -> tuple[list[Quotation], list[i
     ]
     persons.sort()
     facts = document_facts(document.words, document.sentences, [place for place, _ in persons])
-    mentions = [PersonMention(place, number, fact) for (place, number), fact in zip(persons, facts, strict=True)]
+    mentions = [
+        PersonMention(place, number, placed.facts) for (place, number), placed in zip(persons, facts, strict=True)
+    ]
     found = {quotation.span: quotation for quotation in find_quotations(document)}
     quotations = [found.get(quotes[key], Quotation(quotes[key])) for key in ordered]
     return quotations, [speaker.get(key) for key in ordered], mentions

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from longcoref.book.naming import NameChooser
-from longcoref.result import Result, ResultCluster, ResultMention, with_clusters
+from longcoref.mention import MentionRecord
+from longcoref.result import Result, annotation, collect
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
@@ -37,20 +37,13 @@ KINDS = ("PROP", "NOM", "PRON")
 def make_result(text: str, clusters: Sequence[Sequence[tuple[int, int, str]]], *, id: str = "tale") -> Result:
     """The result with clusters of mentions (first word, word after the last, kind), in words of the text."""
     document = tokenize(text, id=id)
-    sentences = [number for number, (start, end) in enumerate(document.sentences) for _ in range(start, end)]
-    made = []
-    for number, mentions in enumerate(sorted(map(sorted, clusters))):
-        names = NameChooser()
-        found = []
-        for first, end, kind in mentions:
-            start, stop = document.characters(WordSpan(first, end))
-            wording = text[start:stop]
-            names.add(wording, kind)
-            found.append(
-                ResultMention(start, stop, wording, kind, "PER", 0.875, sentences[first], WordSpan(first, end))
-            )
-        made.append(ResultCluster(number, names.best(), "PER", len(found), tuple(found)))
-    return Result(tuple(made), "tiny", "learned", 20, id, with_clusters(document, made))
+    mentions = [
+        MentionRecord.of(document, WordSpan(first, end), kind=kind, type="PER", entity=number, score=0.875)
+        for number, members in enumerate(sorted(map(sorted, clusters)))
+        for first, end, kind in members
+    ]
+    made = collect(mentions)
+    return Result(made, "tiny", "learned", 20, id, document.with_clusters(annotation(made)))
 
 
 @st.composite

@@ -17,7 +17,7 @@ PACKAGE = Path(longcoref.__file__).parent
 
 FOUNDATION = {"spans", "clusters", "document", "config", "errors", "files", "plan"}
 LOGIC = {"english", "text", "formats", "memory", "metrics", "features", "mention"}
-SURFACE = {"resolver", "result", "render"}
+SURFACE = {"resolver", "result", "summary", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}
 
 # What each top-level module or folder may import of longcoref, beside itself; a dotted name is one module of a folder.
@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": FOUNDATION | LOGIC,
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
     "calibration": FOUNDATION | LOGIC | {"runtime"},
-    "evaluation": FOUNDATION | LOGIC | {"runtime", "book", "calibration"},
+    "evaluation": FOUNDATION | LOGIC | {"runtime", "result", "calibration"},
     "silver": FOUNDATION | LOGIC | SURFACE,
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},

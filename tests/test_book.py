@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longcoref.mention import MentionRecord
 from longcoref.render.book import copresence, write_book, write_copresence, write_graph, write_quotes
-from longcoref.result import Result, ResultCluster, ResultMention, ResultQuote, with_clusters
+from longcoref.result import Result, ResultCluster, ResultQuote, annotation
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 from longcoref.text.chapters import find_chapters
@@ -30,18 +31,17 @@ def result() -> Result:
         found, place = [], 0
         for text, kind in mentions:
             place = document.words.index(text, place)
-            start, end = document.offsets[place]
-            sentence = next(n for n, span in enumerate(document.sentences) if place < span.end)
-            found.append(ResultMention(start, end, text, kind, "PER", 1.0, sentence, WordSpan(place, place + 1)))
+            words = WordSpan(place, place + 1)
+            found.append(MentionRecord.of(document, words, kind=kind, type="PER", entity=id, score=1.0))
             place += 1
-        return ResultCluster(id, name, "PER", len(found), tuple(found))
+        return ResultCluster(id, name, "PER", tuple(found))
 
     ann = cluster(0, "Ann", [("I", "PRON"), ("Ann", "PROP"), ("Ann", "PROP"), ("She", "PRON")])
     tom = cluster(1, "Tom & Co", [("him", "PRON"), ("Tom", "PROP"), ("He", "PRON")])
     start = document.words.index('"')
     span = WordSpan(start, document.words.index('"', start + 1) + 1)
     quote = ResultQuote(*document.characters(span), span, 0, 1, 0.9)
-    annotated = with_clusters(document, (ann, tom))
+    annotated = document.with_clusters(annotation((ann, tom)))
     return Result((ann, tom), "tiny", "learned", 3, "tale", annotated, (quote,))
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from longcoref.calibration import fit_calibration, judge, reliability
+from longcoref.document import document_of_words
 from longcoref.memory import Action, ActionKind
 from longcoref.memory.decision import Decision
 from longcoref.memory.policies import Options
+from longcoref.mention import MentionRecord
 from longcoref.runtime.confidence import Calibration
-from longcoref.runtime.reading import Reading
 from longcoref.spans import WordSpan
 
 OPEN = Options(new=0, invalid=True)
@@ -26,9 +27,15 @@ def decision(
     return Decision(Action(ActionKind(kind), cell), entity, evicted, 3.0, scores, offered, scores[:0])
 
 
-def read(*decisions: Decision) -> Reading:
-    spans = [WordSpan(index, index + 1) for index in range(len(decisions))]
-    return Reading(spans, list(decisions), np.zeros((len(decisions), 1), np.float32), [])
+def read(*decisions: Decision) -> list[MentionRecord]:
+    document = document_of_words("", [["word"] * len(decisions)])
+    return [
+        replace(
+            MentionRecord.of(document, WordSpan(n, n + 1), kind="NOM", type=None, entity=decision.entity, score=0.5),
+            decision=decision,
+        )
+        for n, decision in enumerate(decisions)
+    ]
 
 
 def gold(entities: str) -> dict[WordSpan, int]:

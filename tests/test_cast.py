@@ -9,19 +9,25 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from longcoref.document import document_of_words
+from longcoref.mention import MentionRecord
 from longcoref.render.cast import cast_rows, write_cast, write_csv
-from longcoref.result import Result, ResultCluster, ResultMention, ResultQuote
+from longcoref.result import Result, ResultCluster, ResultQuote
 from longcoref.spans import WordSpan
 
 
-def mention(text: str, kind: str, sentence: int) -> ResultMention:
-    return ResultMention(0, len(text), text, kind, "PER", 0.9, sentence, WordSpan(0, 1))
+def mention(text: str, kind: str, sentence: int) -> MentionRecord:
+    words = text.split()
+    record = MentionRecord.of(
+        document_of_words("", [words]), WordSpan(0, len(words)), kind=kind, type="PER", entity=0, score=0.9
+    )
+    return replace(record, text=text, sentence=sentence)
 
 
-HILL = ResultCluster(0, "the hill", "LOC", 1, (mention("the hill", "NOM", 4),))
+HILL = ResultCluster(0, "the hill", "LOC", (mention("the hill", "NOM", 4),))
 SAID = [("Anna", "PROP"), ("Nan's", "PROP"), ("she", "PRON"), ("Nan", "PROP"), ("NAN", "PROP"), ("Her", "PRON")]
 SAID += [("we", "PRON"), ("I", "PRON"), ("him", "PRON"), ("Miss\nHale", "PROP"), ("[b]the girl[/i]", "NOM")]
-ANNA = ResultCluster(1, "Anna", "PER", len(SAID), tuple(mention(*said, place) for place, said in enumerate(SAID, 1)))
+ANNA = ResultCluster(1, "Anna", "PER", tuple(mention(*said, place) for place, said in enumerate(SAID, 1)))
 QUOTES = [(1, False), (1, True), (None, False), (1, False)]
 RESULT = Result(
     (HILL, ANNA),
@@ -78,7 +84,7 @@ def test_the_table_shows_every_cluster_and_no_zeros() -> None:
 @pytest.mark.parametrize("name", ["A" * 60, "[/b] [red]x", "\x1b[31mred", "😀" * 30, "名" * 40])
 def test_a_name_breaks_no_line_and_no_terminal(name: str) -> None:
     aliases = tuple(mention(f"{name} {number}", "PROP", 1) for number in range(20))
-    lines = table(replace(RESULT, clusters=(HILL, replace(ANNA, name=name, mentions=aliases, count=20))))
+    lines = table(replace(RESULT, clusters=(HILL, replace(ANNA, name=name, mentions=aliases))))
     assert len(lines) == len(table(RESULT))
     assert max(map(cell_len, lines)) <= 100
     assert "\x1b" not in "".join(lines)

@@ -105,7 +105,7 @@ def test_the_free_loop_obeys_its_policy_and_does_not_depend_on_how_it_is_fed(
     for decision, fact in zip(whole, facts, strict=True):
         rivals = [score for _, score in decision.rivals]
         assert rivals == sorted(rivals, reverse=True)
-        assert bool(rivals) == (fact.pronoun in HE_OR_SHE and len(decision.links) > 0)
+        assert bool(rivals) == (fact.facts.pronoun in HE_OR_SHE and len(decision.links) > 0)
         if decision.action.kind is ActionKind.LINK:
             assert decision.links.max() > 0
             assert not rivals or decision.rivals[0] == (decision.entity, decision.links.max())

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from longcoref.features.facts import mention_facts
+from longcoref.features.facts import PlacedFacts, mention_facts
 from longcoref.features.matching import keys_of
 from longcoref.memory import LearnedMemory
 from longcoref.memory.actions import Action, ActionKind
@@ -29,7 +29,7 @@ def peak_of(heads: Heads, cells: int) -> int:
     for start in range(0, cells, 64):
         x = random.normal(size=(64, heads.span_width)).astype(np.float32)
         names = [["Mr.", f"Given{start + row}", f"Family{start + row}"] for row in range(64)]
-        facts = [mention_facts(words, sentence=start, quoted=False) for words in names]
+        facts = [PlacedFacts(mention_facts(words), start, False) for words in names]
         actions = [Action(ActionKind.NEW, start + row) for row in range(64)]
         for _ in clusterer.cluster(x, np.ones(64, np.float32), facts, actions):
             pass
@@ -52,7 +52,7 @@ def test_the_archive_costs_what_is_said(tiny_model: Path) -> None:
     archive = Archive(heads.span_width)
     for entity in range(IN_MEMORY):
         names = [["Mr.", f"Given{entity}", f"Family{entity}"], [f"Nickname{entity}"]]
-        keys = [key for words in names for key in keys_of(mention_facts(words, sentence=0, quoted=False))]
+        keys = [key for words in names for key in keys_of(mention_facts(words))]
         vector = np.full(heads.span_width, entity, np.float32)
         archive.put(entity, Archived(vector, 1.0, [entity + 1000 * number for number in range(9)], keys))
     measured = tracemalloc.get_traced_memory()[1]

@@ -86,7 +86,7 @@ def test_half_precision_heads_answer_nearly_the_same(tiny_model: Path, tmp_path:
     half = write_tiny_model(tmp_path / "half", half=True)
     assert (half / "heads.safetensors").stat().st_size < 0.6 * (tiny_model / "heads.safetensors").stat().st_size
     pairs = [
-        [step.decision.mention_score for step in longcoref.load(folder, threads=1).steps(longcoref.text.tokenize(TEXT))]
+        [m.decided.mention_score for m in longcoref.load(folder, threads=1).mentions(longcoref.text.tokenize(TEXT))]
         for folder in (tiny_model, half)
     ]
     np.testing.assert_allclose(*pairs, rtol=0.05, atol=0.1)

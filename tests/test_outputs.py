@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
@@ -23,10 +24,9 @@ from longcoref.memory.decision import Decision
 from longcoref.render.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 from longcoref.render.html import write_page
 from longcoref.render.outputs import WRITERS, chosen_formats, output_formats, write_results
-from longcoref.render.steps import StepWriter
+from longcoref.render.steps import MentionWriter
 from longcoref.result import Result
 from longcoref.runtime.reading import Model
-from longcoref.runtime.stream import Step
 from results import ALPHABET, make_result, results
 
 TALE = make_result(
@@ -64,13 +64,12 @@ def json_places(result: Result) -> list[tuple[int, int, int]]:
 def jsonl_places(result: Result) -> list[tuple[int, int, int]]:
     stream = io.StringIO()
     model: Model = type("Named", (), {"name": "tiny"})()  # type: ignore[assignment]
-    writer = StepWriter(stream, model, LearnedMemory(20))
+    writer = MentionWriter(stream, model, LearnedMemory(20))
     writer.begin(result.id)
     nothing = np.zeros(0, np.float32)
-    for index, (mention, cluster) in enumerate(result.mentions):
+    for mention, cluster in result.mentions:
         decision = Decision(Action(ActionKind.LINK, 0), cluster.id, None, 1.0, nothing, None, nothing)
-        place = (mention.start, mention.end, mention.words, mention.text, mention.sentence)
-        writer.add(Step(index, *place, mention.kind, mention.type, mention.score, decision))
+        writer.add(replace(mention, decision=decision))
     writer.end()
     lines = [json.loads(line) for line in stream.getvalue().split("\n") if line]
     return [(line["mention"]["start"], line["mention"]["end"], line["cluster"]) for line in lines if "mention" in line]

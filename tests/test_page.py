@@ -28,9 +28,9 @@ from longcoref.errors import UsageError
 from longcoref.formats import read_corpus
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.decision import Decision
+from longcoref.mention import MentionRecord
 from longcoref.render.html import page
-from longcoref.result import Result, ResultCluster, ResultMention, ResultQuote, with_clusters
-from longcoref.runtime.stream import Step
+from longcoref.result import Result, ResultCluster, ResultQuote, annotation
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
@@ -54,20 +54,24 @@ def made_up_result(text: str, names: dict[str, str], *, id: str) -> Result:
     clusters = []
     for number, (name, pattern) in enumerate(names.items()):
         mentions = tuple(
-            ResultMention(
-                *found.span(), found[0], "PROP" if name[0].isupper() else "NOM", "PER", 0.9, 0,
+            MentionRecord.of(
+                document,
                 WordSpan(first[found.start()], last[found.end()]),
+                kind="PROP" if name[0].isupper() else "NOM",
+                type="PER",
+                entity=number,
+                score=0.9,
             )
             for found in re.finditer(rf"\b(?:{pattern})\b", text)
             if found.start() in first and found.end() in last
-        )  # fmt: skip
-        clusters.append(ResultCluster(number, name, "PER", len(mentions), mentions))
-    return Result(tuple(clusters), "made-up", "learned", 2, id, with_clusters(document, clusters))
+        )
+        clusters.append(ResultCluster(number, name, "PER", mentions))
+    return Result(tuple(clusters), "made-up", "learned", 2, id, document.with_clusters(annotation(clusters)))
 
 
-def made_up_trace(result: Result) -> list[Step]:
+def made_up_trace(result: Result) -> list[MentionRecord]:
     """Decisions as a memory of two cells might take them: the first two entities stay, the others share a cell."""
-    steps: list[Step] = []
+    trace: list[MentionRecord] = []
     holder: dict[int, int] = {}
     for mention, cluster in result.mentions:
         cell = min(cluster.id, 1)
@@ -76,22 +80,9 @@ def made_up_trace(result: Result) -> list[Step]:
         evicted = before if kind is ActionKind.EVICT else None
         holder[cell] = cluster.id
         decision = Decision(Action(kind, cell), cluster.id, evicted, 1.5, np.ones(1, np.float32), None, np.ones(0))
-        steps.append(
-            Step(
-                len(steps),
-                mention.start,
-                mention.end,
-                mention.words,
-                mention.text,
-                0,
-                mention.kind,
-                None,
-                0.9,
-                decision,
-            )
-        )
-    last = replace(steps[-1].decision, entity=None, evicted=None)
-    return [*steps, *(replace(steps[-1], decision=replace(last, action=action)) for action in (IGNORE, INVALID))]
+        trace.append(replace(mention, decision=decision))
+    last = replace(trace[-1].decided, entity=None, evicted=None)
+    return [*trace, *(replace(trace[-1], decision=replace(last, action=action)) for action in (IGNORE, INVALID))]
 
 
 def with_quotes(result: Result, voices: dict[str, tuple[int | None, int | None]]) -> Result:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import longcoref
 from longcoref.cli import main
-from longcoref.features.facts import mention_facts
+from longcoref.features.facts import PlacedFacts, mention_facts
 from longcoref.features.pairs import SAME_HEAD, SAME_STRING
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
 from longcoref.memory.policies import RECALL_CANDIDATES
@@ -40,7 +40,7 @@ def test_who_left_is_found_by_name_and_by_vector_and_leaves_the_archive_on_retur
     archive = Archive(6)
     for number, word in enumerate(("ann", "tom", "ruth")):
         archive.put(number, archived(word, number))
-    facts = mention_facts(["Tom"], sentence=0, quoted=False)
+    facts = mention_facts(["Tom"])
     assert archive.candidates(facts, archived("ruth", 2).vector)[:2] == [1, 2]
     assert same(archive.take(1), archived("tom", 1))
     assert 1 not in archive
@@ -56,7 +56,7 @@ def test_what_is_on_disk_is_what_is_in_memory(words: list[str], size: int) -> No
     for number, word in enumerate(words):
         small.put(number, archived(word, number))
         large.put(number, archived(word, number))
-    facts = mention_facts(["Ann"], sentence=0, quoted=False)
+    facts = mention_facts(["Ann"])
     x = archived("x", 99).vector
     assert len(small) == len(large) == len(words)
     assert small.candidates(facts, x) == large.candidates(facts, x)
@@ -149,7 +149,7 @@ def test_the_teacher_compares_who_returns_with_those_that_are_like_them() -> Non
     actions = oracle_actions(entities, dict.fromkeys(range(13), 9), policy)
     # Every mention drives out the one before it; the last one opens an entity of its own, though it is a Luke.
     assert [action.kind.value for action in actions] == ["new", *["evict"] * 11, "recall", "recall", "evict"]
-    facts = [mention_facts([name], sentence=0, quoted=False) for name in (*cast, "Ann", "she", "Luke")]
+    facts = [PlacedFacts(mention_facts([name]), 0, False) for name in (*cast, "Ann", "she", "Luke")]
     recalls = teacher.unroll(actions, facts, range(15), policy, features=()).recalls
     found = [recalls.pair_state[recalls.pair_step == step].tolist() for step in range(len(recalls.target))]
     assert max(map(len, found)) == RECALL_CANDIDATES
@@ -161,21 +161,20 @@ def test_the_teacher_compares_who_returns_with_those_that_are_like_them() -> Non
 
 def test_a_resolver_with_recall_is_the_same_whole_in_pieces_and_resumed(tiny_model: Path, tmp_path: Path) -> None:
     resolver = longcoref.load(tiny_model, cells=2, threads=1, recall=True)
-    steps = list(resolver.steps(tokenize(TEXT)))
-    kinds = Counter(step.decision.action.kind for step in steps)
+    mentions = list(resolver.mentions(tokenize(TEXT)))
+    kinds = Counter(mention.decided.action.kind for mention in mentions)
     assert kinds[ActionKind.RECALL] > 0
-    assert all(0 <= step.score <= 1 for step in steps)
+    assert all(0 <= mention.score <= 1 for mention in mentions)
     whole = resolver(TEXT)
     path = tmp_path / "book.state"
-    resolver.feed(TEXT[:300])
-    resolver.save_state(path)
-    resolver.finish()
-    tomorrow = longcoref.load(tiny_model, cells=2, threads=1, recall=True)
-    tomorrow.load_state(path)
+    reading = resolver.open()
+    reading.feed(TEXT[:300])
+    reading.save(path)
+    tomorrow = longcoref.load(tiny_model, cells=2, threads=1, recall=True).resume(path)
     tomorrow.feed(TEXT[300:])
     assert tomorrow.finish().clusters == whole.clusters
     with pytest.raises(longcoref.errors.ModelError, match="another memory"):
-        longcoref.load(tiny_model, cells=2, threads=1).load_state(path)
+        longcoref.load(tiny_model, cells=2, threads=1).resume(path)
 
 
 def test_without_evictions_recall_changes_nothing(tiny_model: Path) -> None:

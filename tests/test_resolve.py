@@ -110,18 +110,18 @@ def test_the_trace_has_every_decision(resolve, story: Path, tmp_path: Path, tiny
         resolve(story, "--to", format, "--trace", trace)
     records = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
     assert trace.read_bytes() == (tmp_path / "json.trace").read_bytes()
-    steps = list(longcoref.load(tiny_model, cells=3, threads=1).steps(tokenize(TEXT)))
-    assert [record["index"] for record in records] == list(range(len(steps)))
-    for record, step in zip(records, steps, strict=True):
-        assert (record["start"], record["end"], record["text"]) == (step.start, step.end, step.text)
-        assert (record["action"], record["cell"]) == (step.decision.action.kind.value, step.decision.action.cell)
-        assert (record["cluster"], record["evicted"]) == (step.decision.entity, step.decision.evicted)
-        best = sorted(step.decision.links.tolist(), reverse=True)[:3]
+    mentions = list(longcoref.load(tiny_model, cells=3, threads=1).mentions(tokenize(TEXT)))
+    assert [record["index"] for record in records] == list(range(len(mentions)))
+    for record, mention in zip(records, mentions, strict=True):
+        assert (record["start"], record["end"], record["text"]) == (mention.start, mention.end, mention.text)
+        assert (record["action"], record["cell"]) == (mention.decided.action.kind.value, mention.decided.action.cell)
+        assert (record["cluster"], record["evicted"]) == (mention.decided.entity, mention.decided.evicted)
+        best = sorted(mention.decided.links.tolist(), reverse=True)[:3]
         assert [link["score"] for link in record["links"]] == pytest.approx(best, abs=1e-4)
         if record["action"] == "link":
             assert record["links"][0]["cluster"] == record["cluster"]
         else:
-            assert len(record["options"]) == min(3, len(step.decision.options))
+            assert len(record["options"]) == min(3, len(mention.decided.options))
 
 
 def test_marked_text(resolve, story: Path, expected: longcoref.Result) -> None:

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 pytest.importorskip("torch")
 
 import longcoref
-from longcoref.errors import InputError, ModelError, UsageError
+from longcoref.errors import InputError, UsageError
 from longcoref.formats import read_corpus
-from longcoref.memory import ActionKind, memory_policy
+from longcoref.memory import ActionKind, decode, memory_policy
 from longcoref.runtime.confidence import Calibration, confidence
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.pieces import Integers
@@ -50,9 +50,10 @@ def whole(resolver: longcoref.Resolver) -> longcoref.Result:
 
 
 def fed(resolver: longcoref.Resolver, pieces: list[str]) -> longcoref.Result:
+    reading = resolver.open()
     for piece in pieces:
-        resolver.feed(piece)
-    return resolver.finish()
+        reading.feed(piece)
+    return reading.finish()
 
 
 def cut(text: str, places: list[int]) -> list[str]:
@@ -61,7 +62,7 @@ def cut(text: str, places: list[int]) -> list[str]:
 
 
 def test_the_story_takes_every_action(resolver: longcoref.Resolver) -> None:
-    actions = Counter(step.decision.action.kind for step in resolver.steps(tokenize(TEXT)))
+    actions = Counter(mention.decided.action.kind for mention in resolver.mentions(tokenize(TEXT)))
     assert set(actions) == set(ActionKind) - {ActionKind.RECALL}
 
 
@@ -81,10 +82,11 @@ def test_letter_by_letter_is_whole(resolver: longcoref.Resolver, whole: longcore
 def test_a_document_is_read_alike_by_evaluation_and_resolver(tiny_model: Path, memory: str) -> None:
     resolver = longcoref.load(tiny_model, memory=memory, cells=3, threads=1, names=False, speech=False)
     document = tokenize(TEXT)
-    reading = read_document(document, resolver.model, resolver.policy)
+    mentions = read_document(document, resolver.model, resolver.policy).mentions
     result = resolver(TEXT)
     assert result.document is not None
-    assert [cluster.spans for cluster in result.document.clusters or ()] == reading.clusters()
+    clusters = decode([mention.words for mention in mentions], [mention.decided.action for mention in mentions])
+    assert [cluster.spans for cluster in result.document.clusters or ()] == clusters
     assert fed(resolver, cut(TEXT, [33, 480])).clusters == result.clusters
 
 
@@ -98,32 +100,13 @@ def test_saved_and_resumed_is_whole(
     place: int,
 ) -> None:
     path = tmp_path_factory.mktemp("state") / "book.state"
-    resolver.feed(TEXT[:place])
-    resolver.save_state(path)
-    resolver.finish()
-    tomorrow = longcoref.load(tiny_model, cells=3, threads=1)
-    tomorrow.load_state(path)
+    reading = resolver.open()
+    reading.feed(TEXT[:place])
+    reading.save(path)
+    tomorrow = longcoref.load(tiny_model, cells=3, threads=1).resume(path)
+    assert tomorrow.so_far() == reading.so_far()
     tomorrow.feed(TEXT[place:])
     assert tomorrow.finish().clusters == whole.clusters
-
-
-def test_a_state_of_another_model_or_memory_is_refused(
-    resolver: longcoref.Resolver, tiny_model: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "book.state"
-    resolver.feed(TEXT)
-    resolver.save_state(path)
-    resolver.finish()
-    other = longcoref.load(write_tiny_model(tmp_path / "other", seed=5), cells=3)
-    with pytest.raises(ModelError, match="another model"):
-        other.load_state(path)
-    with pytest.raises(ModelError, match=r"another memory: \['learned', 3\]"):
-        longcoref.load(tiny_model, cells=4).load_state(path)
-    path.write_bytes(path.read_bytes()[:500])
-    with pytest.raises(ModelError, match="not a saved state"):
-        resolver.load_state(path)
-    with pytest.raises(ModelError, match="not a saved state"):
-        resolver.load_state(tmp_path / "nowhere")
 
 
 def test_memory_stays_small_while_streaming(resolver: longcoref.Resolver) -> None:
@@ -271,16 +254,14 @@ def test_with_several_threads_windows_are_encoded_ahead_and_the_answer_is_the_sa
     several = longcoref.load(tiny_model, cells=3, threads=3)
     watched = Watched(several.model.encoder)
     ahead = longcoref.Resolver(replace(several.model, encoder=watched), several.policy)
-    steps = ahead.steps(tokenize(text))
-    taken = [next(steps)]
+    mentions = ahead.mentions(tokenize(text))
+    taken = [next(mentions)]
     assert watched.again.wait(60)  # nobody has asked for what comes of it
-    taken += steps
+    taken += mentions
     assert len(watched.callers) > 2
     assert threading.get_ident() not in watched.callers
-    alone = list(resolver.steps(tokenize(text)))
-    assert [(step.start, step.end, step.score, step.decision.action) for step in taken] == [
-        (step.start, step.end, step.score, step.decision.action) for step in alone
-    ]
+    alone = list(resolver.mentions(tokenize(text)))
+    assert [mention.without_decision() for mention in taken] == [mention.without_decision() for mention in alone]
     assert fed(several, cut(text, [100, 5000])).clusters == resolver(text).clusters
 
 
@@ -304,27 +285,28 @@ def test_a_result_can_be_searched_filtered_and_pickled(whole: longcoref.Result) 
 
 
 def test_scores_are_probabilities_of_the_choice(resolver: longcoref.Resolver) -> None:
-    for step in resolver.steps(tokenize(TEXT)):
-        links = [*step.decision.links.tolist(), 0.0]
+    for mention in resolver.mentions(tokenize(TEXT)):
+        decision = mention.decided
+        links = [*decision.links.tolist(), 0.0]
         total = sum(math.exp(score / 1.5) for score in links)  # 1.5 is the temperature in model.toml
-        kind, cell = step.decision.action.kind, step.decision.action.cell
+        kind, cell = decision.action.kind, decision.action.cell
         if kind is ActionKind.LINK:
             assert cell is not None
-            assert step.score == pytest.approx(math.exp(links[cell] / 1.5) / total, rel=1e-4)
+            assert mention.score == pytest.approx(math.exp(links[cell] / 1.5) / total, rel=1e-4)
         else:
-            valid = 1 / (1 + math.exp(-step.decision.mention_score / 1.5))
+            valid = 1 / (1 + math.exp(-decision.mention_score / 1.5))
             share = 1 - valid if kind is ActionKind.INVALID else valid
-            assert step.score == pytest.approx(share / total, rel=1e-4, abs=1e-9)
-        assert confidence(step.decision, Calibration(1e6)) <= 1
+            assert mention.score == pytest.approx(share / total, rel=1e-4, abs=1e-9)
+        assert confidence(decision, Calibration(1e6)) <= 1
 
 
 def test_a_model_that_takes_the_best_of_the_whole_document_does_not_stream(tmp_path: Path) -> None:
     resolver = longcoref.load(write_tiny_model(tmp_path / "top", rule="top", ratio=0.3), threads=1)
     result = resolver(TEXT)
-    assert sum(1 for _ in resolver.steps(tokenize(TEXT))) == math.floor(0.3 * len(tokenize(TEXT).words)) + 1
+    assert sum(1 for _ in resolver.mentions(tokenize(TEXT))) == math.floor(0.3 * len(tokenize(TEXT).words)) + 1
     check_offsets(TEXT, result)
     with pytest.raises(UsageError, match="whole text at once"):
-        resolver.feed(TEXT)
+        resolver.open()
 
 
 def test_wrong_input_is_refused(resolver: longcoref.Resolver) -> None:

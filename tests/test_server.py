@@ -110,8 +110,8 @@ def test_a_stream_says_the_same_line_by_line(client: TestClient, resolver: Resol
 def test_a_stream_has_every_decision_if_wanted(client: TestClient, resolver: Resolver) -> None:
     lines = lines_of(client.post(URL, json={"text": TEXT, "stream": True, "trace": True}).text)
     decisions = [(line["start"], line["end"], line["action"]) for line in lines if "action" in line]
-    steps = resolver.steps(tokenize(TEXT))
-    assert decisions == [(step.start, step.end, step.decision.action.kind.value) for step in steps]
+    mentions = resolver.mentions(tokenize(TEXT))
+    assert decisions == [(mention.start, mention.end, mention.decided.action.kind.value) for mention in mentions]
 
 
 def test_answers_are_not_mixed_up(client: TestClient, resolver: Resolver) -> None:

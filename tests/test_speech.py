@@ -11,7 +11,8 @@ from longcoref.book.second_look import look_again
 from longcoref.book.speakers import ADDRESSEE_CUES, SPEAKER_CUES, learned_weights
 from longcoref.document import Document
 from longcoref.features.facts import mention_facts
-from longcoref.result import Gathering, ResultMention
+from longcoref.mention import MentionRecord
+from longcoref.result import collect, revise
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
@@ -33,7 +34,7 @@ def seen(document: Document, mentions: list[tuple[str, int, str]]) -> list[Seen]
         while list(document.words[place : place + len(words)]) != words:
             place += 1
         span = WordSpan(place, place + len(words))
-        found.append(Seen(span, entity, kind, "PER", mention_facts(words, sentence=0, quoted=False)))
+        found.append(Seen(span, entity, kind, "PER", mention_facts(words)))
         place += 1
     return found
 
@@ -206,12 +207,11 @@ def test_a_text_without_quotations_or_mentions() -> None:
 def test_a_narrator_without_a_name_is_called_i() -> None:
     text = 'I sat. I ate. "Come, my boy," said Ann. I rose. I ran. I wept.'
     document = tokenize(text)
-    gathering = Gathering()
     mentions = [("I", 0, "PRON"), ("I", 0, "PRON"), ("my boy", 0, "NOM"), ("Ann", 1, "PROP"), *[("I", 0, "PRON")] * 3]
-    for mention in seen(document, mentions):
-        start, end = document.characters(mention.span)
-        found = ResultMention(start, end, text[start:end], mention.kind, "PER", 1.0, 0, mention.span)
-        gathering._put(mention.entity, found)
-    again, _ = gathering.looked_again(document, names=True, speech=True)
-    assert [cluster.name for cluster in again.clusters()] == ["I", "Ann"]
-    assert [cluster.name for cluster in gathering.clusters()] == ["my boy", "Ann"]
+    found = [
+        MentionRecord.of(document, each.span, kind=each.kind, type="PER", entity=each.entity, score=1.0)
+        for each in seen(document, mentions)
+    ]
+    revised, _, narrator = revise(document, found, names=True, speech=True)
+    assert [cluster.name for cluster in collect(revised, narrator=narrator)] == ["I", "Ann"]
+    assert [cluster.name for cluster in collect(found)] == ["my boy", "Ann"]

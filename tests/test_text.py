@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from longcoref.text import Sentence, SentenceStream, tokenize
+from longcoref.document import Sentence
+from longcoref.text import SentenceStream, tokenize
 from longcoref.text.sentences import MAX_WORDS
 
 ROOT = Path(__file__).parent.parent
@@ -92,17 +93,6 @@ def test_what_a_stream_holds_does_not_grow(text: str) -> None:
     assert held <= 6000
     assert max((len(sentence.words) for sentence in sentences), default=0) <= MAX_WORDS
     assert "".join(word for sentence in sentences for word in sentence.words) == "".join(text.split())
-
-
-def test_a_sentence_start_knows_whether_it_starts_a_paragraph() -> None:
-    text = "CHAPTER I\n\nIt rained. We stayed.\r\n\r\nThen it stopped.\r\rWe left."
-    assert [(sentence.words[0], sentence.starts_paragraph) for sentence in streamed([text])] == [
-        ("CHAPTER", True),
-        ("It", True),
-        ("We", False),
-        ("Then", True),
-        ("We", True),
-    ]
 
 
 def test_an_empty_text_has_no_sentence() -> None:

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 
 from longcoref.clusters import cluster_of
 from longcoref.config import Config, load_config
-from longcoref.document import crop_document, document_of_words
+from longcoref.document import document_of_words
 from longcoref.errors import ConfigError, ModelError
 from longcoref.formats import find_data, read_part
 from longcoref.spans import WordSpan
@@ -137,7 +137,7 @@ def test_a_cropped_document_keeps_only_what_lies_inside() -> None:
         [["a", "b", "c"], ["d", "e"], ["f", "g"]],
         clusters=[cluster_of([(0, 1), (2, 4), (5, 6)]), cluster_of([(6, 7)]), cluster_of([(0, 2), (5, 7), (1, 2)])],
     )
-    part = crop_document(document, WordSpan(1, 6))
+    part = document.crop(WordSpan(1, 6))
     assert part.words == ("b", "c", "d", "e", "f")
     assert part.sentences == (WordSpan(0, 2), WordSpan(2, 4), WordSpan(4, 5))
     assert [cluster.spans for cluster in part.clusters] == [(WordSpan(1, 3), WordSpan(4, 5)), (WordSpan(0, 1),)]

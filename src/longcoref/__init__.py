@@ -8,8 +8,9 @@ from longcoref.errors import LongcorefError
 from longcoref.spans import CharSpan, WordSpan
 
 if TYPE_CHECKING:
-    from longcoref.resolver import Resolver, load
-    from longcoref.result import Result, ResultCluster, ResultMention
+    from longcoref.mention import MentionRecord
+    from longcoref.resolver import Reading, Resolver, load
+    from longcoref.result import Result, ResultCluster
 
 __version__ = "0.1.0"
 
@@ -19,10 +20,11 @@ __all__ = [
     "Document",
     "LongcorefError",
     "Mention",
+    "MentionRecord",
+    "Reading",
     "Resolver",
     "Result",
     "ResultCluster",
-    "ResultMention",
     "WordSpan",
     "document_of_words",
     "load",
@@ -31,12 +33,16 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What runs a model is imported when it is first asked for, so that `import longcoref` stays light."""
-    if name in ("Resolver", "load"):
+    if name in ("Reading", "Resolver", "load"):
         from longcoref import resolver
 
         return getattr(resolver, name)
-    if name in ("Result", "ResultCluster", "ResultMention"):
+    if name in ("Result", "ResultCluster"):
         from longcoref import result
 
         return getattr(result, name)
+    if name == "MentionRecord":
+        from longcoref.mention import MentionRecord
+
+        return MentionRecord
     raise AttributeError(f"module 'longcoref' has no attribute {name!r}")

@@ -17,8 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from longcoref.errors import InputError
 from longcoref.formats import read_corpus
 from longcoref.memory import LearnedMemory, MemoryPolicy, UnboundedMemory, memory_policy
@@ -28,7 +26,7 @@ from longcoref.runtime.footprint import peak_bytes
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.model import open_model
 from longcoref.runtime.pieces import Integers
-from longcoref.runtime.reading import Block, Model, Reader, WindowEncoder, sentences_of
+from longcoref.runtime.reading import Model, Reader, WindowEncoder
 from longcoref.runtime.windows import Window
 from longcoref.text import tokenize
 
@@ -107,13 +105,14 @@ def bench_speed(
 
 def bench_cells(model: Model, text: str, cells: Iterable[int], *, repeat: int = 3) -> list[dict[str, Any]]:
     """Clustering alone, in milliseconds a mention, for memories of several capacities; 0 is unbounded."""
-    blocks = list(Reader(model, LearnedMemory(20)).read(sentences_of(tokenize(text)), last=True))
-    mentions = sum(len(block.decisions) for block in blocks)
+    document = tokenize(text)
+    blocks = list(Reader(model, LearnedMemory(20)).read(document.read(), text=text, last=True))
+    mentions = sum(len(block.mentions) for block in blocks)
 
     def cluster(policy: MemoryPolicy) -> None:
         loop = Clusterer(model.heads, policy)
         for block in blocks:
-            for _ in loop.cluster(block.x, _scores(block), block.facts):
+            for _ in loop.cluster(block.x, block.scores, block.facts):
                 pass
 
     rows = []
@@ -122,10 +121,6 @@ def bench_cells(model: Model, text: str, cells: Iterable[int], *, repeat: int = 
         seconds = fastest(lambda policy=policy: cluster(policy), repeat)  # type: ignore[misc]
         rows.append({"cells": count, "mentions": mentions, "milliseconds_per_mention": 1000 * seconds / mentions})
     return rows
-
-
-def _scores(block: Block) -> Floats:
-    return np.array([decision.mention_score for decision in block.decisions], dtype=np.float32)
 
 
 def bench_growth(
@@ -183,17 +178,16 @@ def _along(path: Path, model: str | None, cells: int, recall: bool, every: int) 
     loop = Clusterer(opened.heads, memory_policy("learned", cells, recall=recall))
     rows: list[dict[str, Any]] = []
     mentions, seconds, end = 0, 0.0, len(document.words)
-    for block in Reader(opened, LearnedMemory(1)).read(sentences_of(document), last=True):
+    for block in Reader(opened, LearnedMemory(1)).read(document.read(), text=document.text, last=True):
         started = time.process_time()  # what others do on the machine meanwhile does not count
-        for _ in loop.cluster(block.x, _scores(block), block.facts):
+        for _ in loop.cluster(block.x, block.scores, block.facts):
             mentions += 1
         seconds += time.process_time() - started
-        words = block.first_word + sum(len(sentence.words) for sentence in block.sentences)
-        if mentions and (words >= every * (len(rows) + 1) or words == end):
+        if mentions and (block.end >= every * (len(rows) + 1) or block.end == end):
             rows.append(
                 {
                     "recall": "on" if recall else "off",
-                    "words": words,
+                    "words": block.end,
                     "mentions": mentions,
                     "milliseconds_per_mention": 1000 * seconds / mentions,
                     "peak_megabytes": peak_bytes() / 1e6,

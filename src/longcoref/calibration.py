@@ -16,8 +16,8 @@ import numpy as np
 
 from longcoref.memory import ActionKind
 from longcoref.memory.decision import Decision
+from longcoref.mention import MentionRecord
 from longcoref.runtime.confidence import Calibration, confidence, log_odds
-from longcoref.runtime.reading import Reading
 from longcoref.spans import WordSpan
 
 BINS = 10
@@ -47,16 +47,17 @@ class Reliability:
         return {"error": self.error, "bins": [{"count": n, "score": s, "right": r} for n, s, r in rows]}
 
 
-def judge(reading: Reading, gold: Mapping[WordSpan, int]) -> list[Judged]:
+def judge(mentions: Iterable[MentionRecord], gold: Mapping[WordSpan, int]) -> list[Judged]:
     """The decisions that put a mention into a cluster, each with whether that was right."""
     members: dict[int, Counter[int | None]] = {}  # gold entities of the mentions of each entity in memory
     judged = []
-    for span, decision in zip(reading.spans, reading.decisions, strict=True):
+    for mention in mentions:
+        decision = mention.decided
         if decision.evicted is not None:
             del members[decision.evicted]
         if decision.entity is None:
             continue
-        entity = gold.get(span)
+        entity = gold.get(mention.words)
         if decision.action.kind is ActionKind.LINK:
             right = entity is not None and _majority(members[decision.entity]) == entity
         else:

@@ -1,7 +1,7 @@
-"""Mentions and clusters: who is mentioned where, in word coordinates.
+"""Annotated mentions and clusters, in word coordinates.
 
-A cluster is one entity's mentions. What a corpus says is kept as it was written: a span may stand twice,
-in one cluster or in two. Training wants every span in one cluster only and calls `merge_shared_spans`.
+A cluster is the set of mentions of one entity. The annotation of a corpus is kept as written: a span may occur
+twice, in one cluster or in two. Training needs every span in a single cluster and calls `merge_shared_spans`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from longcoref.spans import WordSpan
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A span of words that refers to an entity.
+    """A span of words that refers to an entity, as annotated.
 
     `kind` is how it refers (PROP, NOM, PRON) and `type` what it refers to (PER, FAC, GPE, LOC, VEH, ORG);
-    either is None where the data does not say.
+    either is None if the data does not say.
     """
 
     span: WordSpan
@@ -39,7 +39,7 @@ class Cluster:
 
 
 def cluster_of(spans: Iterable[tuple[int, int]], id: str | None = None) -> Cluster:
-    """A cluster of bare spans, put in text order."""
+    """A cluster of bare spans, sorted into text order."""
     return Cluster(tuple(Mention(WordSpan(*span)) for span in sorted(spans)), id)
 
 
@@ -49,14 +49,14 @@ def spans_of(clusters: Iterable[Cluster]) -> list[tuple[WordSpan, ...]]:
 
 
 def without_singletons(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
-    """The clusters that hold two mentions or more."""
+    """The clusters with at least two mentions."""
     return tuple(cluster for cluster in clusters if len(cluster.mentions) > 1)
 
 
 def merge_shared_spans(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
-    """Joins clusters that share a span, and drops repeated spans: afterwards a span has one entity.
+    """Merges clusters that share a span, and drops repeated spans, so that every span has one entity.
 
-    A merged cluster keeps the id of its first part; clusters stay in the order of their first part.
+    A merged cluster keeps the id of its first part; clusters stay in the order of their first parts.
     """
     parent = list(range(len(clusters)))
 

@@ -1,9 +1,11 @@
-"""The document: a text, its words and sentences with exact offsets, and, where known, its gold clusters."""
+"""The document: a text, its words and sentences with exact offsets and, where known, its clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from longcoref.clusters import Cluster
 from longcoref.errors import DocumentError, quoted, shortened
@@ -11,13 +13,21 @@ from longcoref.spans import CharSpan, WordSpan
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """The words of one sentence and their offsets in the whole text."""
+
+    words: tuple[str, ...]
+    offsets: tuple[CharSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """An immutable text with its words, sentences and annotation.
 
-    `words[i]` stands at `text[offsets[i].start:offsets[i].end]`. `sentences` cover all words in order,
-    without gap or overlap. `speakers` has one entry per word, None where nobody is named. `clusters` is
-    None where the document carries no annotation, and empty where it was annotated and has no entity.
-    `key` tells apart documents of one corpus; CoNLL's part number is kept beside the id.
+    `words[i]` is `text[offsets[i].start:offsets[i].end]`. `sentences` cover all words in order, without gap or
+    overlap. `speakers` has one entry per word, None where no speaker is given. `clusters` is None if the document is
+    not annotated, and empty if it is annotated and has no entities. `key` identifies a document within a corpus;
+    CoNLL's part number is kept next to the id.
     """
 
     id: str
@@ -51,6 +61,10 @@ class Document:
             position = end
         if position != count:
             raise DocumentError(f"{shortened(self.id)}: sentences end at word {position} of {count}")
+        self._check_clusters()
+
+    def _check_clusters(self) -> None:
+        count = len(self.words)
         for cluster in self.clusters or ():
             for span in cluster.spans:
                 if not 0 <= span.start < span.end <= count:
@@ -58,13 +72,63 @@ class Document:
                         f"{shortened(self.id)}: mention {span.start}:{span.end} lies outside {count} words"
                     )
 
+    def _changed(self, **changes: Any) -> Document:
+        """A document with some fields changed, whose words are not checked again."""
+        document = object.__new__(Document)
+        for field in fields(Document):
+            object.__setattr__(document, field.name, changes.get(field.name, getattr(self, field.name)))
+        document._check_clusters()
+        return document
+
+    def with_clusters(self, clusters: Iterable[Cluster] | None) -> Document:
+        """The same text with another annotation."""
+        return self._changed(clusters=None if clusters is None else tuple(clusters))
+
+    def crop(self, part: WordSpan) -> Document:
+        """The document of some of the words, with the mentions that lie entirely inside."""
+        begin, end = part
+        first = self.offsets[begin].start if begin < end else 0
+        last = self.offsets[end - 1].end if begin < end else 0
+        clusters = None
+        if self.clusters is not None:
+            moved = (
+                tuple(
+                    replace(mention, span=WordSpan(mention.span.start - begin, mention.span.end - begin))
+                    for mention in cluster.mentions
+                    if begin <= mention.span.start and mention.span.end <= end
+                )
+                for cluster in self.clusters
+            )
+            clusters = tuple(Cluster(mentions) for mentions in moved if mentions)
+        return self._changed(
+            text=self.text[first:last],
+            words=self.words[begin:end],
+            offsets=tuple(CharSpan(start - first, stop - first) for start, stop in self.offsets[begin:end]),
+            sentences=tuple(
+                WordSpan(max(sentence.start, begin) - begin, min(sentence.end, end) - begin)
+                for sentence in self.sentences
+                if sentence.start < end and sentence.end > begin
+            ),
+            speakers=None if self.speakers is None else self.speakers[begin:end],
+            clusters=clusters,
+        )
+
     @property
     def key(self) -> tuple[str, int]:
         """Id and part: unique within a corpus."""
         return self.id, self.part
 
+    def read(self) -> Iterator[Sentence]:
+        """The sentences with their words, one at a time."""
+        for start, end in self.sentences:
+            yield Sentence(self.words[start:end], self.offsets[start:end])
+
+    def sentence_of(self, word: int) -> int:
+        """The number of the sentence that a word is in."""
+        return bisect_right(self.sentences, word, key=lambda sentence: sentence.start) - 1
+
     def characters(self, span: WordSpan) -> CharSpan:
-        """Where a span of words stands in the text."""
+        """The span in characters of a span of words."""
         return CharSpan(self.offsets[span.start].start, self.offsets[span.end - 1].end)
 
     def text_of(self, span: WordSpan) -> str:
@@ -82,7 +146,7 @@ def document_of_words(
     speakers: Sequence[str | None] | None = None,
     clusters: Sequence[Cluster] | None = None,
 ) -> Document:
-    """A document from words that come without a text: words joined by spaces, sentences by line ends."""
+    """A document from words without a text: words are joined by spaces, sentences by line breaks."""
     words: list[str] = []
     offsets: list[CharSpan] = []
     spans: list[WordSpan] = []
@@ -107,35 +171,4 @@ def document_of_words(
         genre=genre,
         speakers=None if speakers is None else tuple(speakers),
         clusters=None if clusters is None else tuple(clusters),
-    )
-
-
-def crop_document(document: Document, part: WordSpan) -> Document:
-    """The document of some of the words, with the mentions that lie wholly inside."""
-    begin, end = part
-    start = document.offsets[begin].start if begin < end else 0
-    sentences = (
-        WordSpan(max(s.start, begin) - begin, min(s.end, end) - begin)
-        for s in document.sentences
-        if s.start < end and s.end > begin
-    )
-    clusters = None
-    if document.clusters is not None:
-        moved = (
-            tuple(
-                replace(mention, span=WordSpan(mention.span.start - begin, mention.span.end - begin))
-                for mention in cluster.mentions
-                if begin <= mention.span.start and mention.span.end <= end
-            )
-            for cluster in document.clusters
-        )
-        clusters = tuple(Cluster(mentions) for mentions in moved if mentions)
-    return replace(
-        document,
-        text=document.text[start : document.offsets[end - 1].end if begin < end else 0],
-        words=document.words[begin:end],
-        offsets=tuple(CharSpan(o.start - start, o.end - start) for o in document.offsets[begin:end]),
-        sentences=tuple(sentences),
-        speakers=None if document.speakers is None else document.speakers[begin:end],
-        clusters=clusters,
     )

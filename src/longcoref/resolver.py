@@ -1,4 +1,4 @@
-"""The door to everything: a model and a memory, ready for texts.
+"""The public entry point: a model and a memory, ready for texts.
 
 resolver = longcoref.load()
 for cluster in resolver("Mr. Hale sold the mill. He had never liked it."):
@@ -19,11 +19,12 @@ from pathlib import Path
 from longcoref.document import Document, document_of_words
 from longcoref.errors import InputError, UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
-from longcoref.result import Gathering, Result, ResultMention, quotes_of, with_clusters
+from longcoref.mention import MentionRecord
+from longcoref.result import Result, annotation, collect, revise
 from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import Model, Reader, sentences_of
-from longcoref.runtime.state import load_state, save_state
-from longcoref.runtime.stream import Step, Stepper, TextStream
+from longcoref.runtime.reading import Model, Reader
+from longcoref.runtime.state import HalfRead, load_state, save_state
+from longcoref.runtime.stream import TextStream
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
@@ -38,22 +39,22 @@ def load(
     names: bool = True,
     speech: bool = True,
 ) -> Resolver:
-    """Opens a model: a directory, the name of a shipped one, or None for the default.
+    """Opens a model: a directory, the name of a shipped model, or None for the default.
 
-    `memory` is learned, rule, unbounded or track-all; `cells` is how many entities it holds at once, None for any
-    number (the last two always hold all). `threads` is how many windows are encoded at once; None takes all processors.
-    With `recall`, entities that were evicted are archived and can return; without, they are forgotten, as in the paper.
-    `names` tells persons apart by all their names when the text is over, `speech` finds who speaks and whom "I"
-    and "you" are; without both, the clusters are what the memory alone decides.
+    `memory` is learned, rule, unbounded or track-all; `cells` is the number of entities it holds at once, None for no
+    limit (the last two never have one). `threads` is the number of windows encoded at once; None uses all processors.
+    With `recall`, evicted entities are archived and can return; without, they are forgotten, as in the paper. `names`
+    and `speech` switch on the two parts of post-processing: telling people apart by all their names, and finding who
+    speaks and whom "I" and "you" refer to. Without them, the clusters are what the memory alone decides.
     """
     policy = memory_policy(memory, cells, recall=recall)
     return Resolver(open_model(model, threads=threads), policy, source=model, names=names, speech=speech)
 
 
 class Resolver:
-    """Finds who is who in texts. Opened once with `load`, it serves any number of them.
+    """Resolves coreference in texts. It keeps no state between calls: open it once with `load`, use it for any number.
 
-    Call it with a whole text; or `feed` it one text piece by piece and `finish`; or give it many with `pipe`.
+    Call it with a whole text, `open` a text that arrives piece by piece, or pass many texts to `pipe`.
     """
 
     def __init__(
@@ -68,12 +69,6 @@ class Resolver:
         self.model, self.policy = model, policy
         self.names, self.speech = names, speech
         self._source = source
-        self._begin()
-
-    def _begin(self) -> None:
-        self._stream: TextStream | None = None
-        self._gathering = Gathering()
-        self._text: list[str] = []  # what was fed, for the second look
 
     def __call__(self, text: str, *, id: str = "") -> Result:
         """The clusters of a text."""
@@ -88,11 +83,11 @@ class Resolver:
         mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None,
         id: str = "",
     ) -> Result:
-        """The clusters of a text that is already cut into sentences and words.
+        """The clusters of a text that is already split into sentences and words.
 
-        `mentions`, if given, are the spans to cluster, by number of sentence and in words of that sentence: nothing
-        else is proposed and none of them is rejected. Offsets count characters of the words joined by spaces, sentences
-        by line ends.
+        `mentions`, if given, are the spans to cluster, by sentence number and in words of that sentence: no others are
+        proposed and none of them is rejected. Offsets count characters of the words joined by spaces, sentences by line
+        breaks.
         """
         return self.document(document_of_words(id, sentences), mentions=mentions)
 
@@ -102,80 +97,54 @@ class Resolver:
         *,
         mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None,
     ) -> Result:
-        """The clusters of a document with the words and sentences that it has; `mentions` as for `words`."""
-        return self.gather(document, self.steps(document, mentions=mentions))
+        """The clusters of a document with its own words and sentences; `mentions` as for `words`."""
+        return self.result(document, self.mentions(document, mentions=mentions))
 
-    def gather(self, document: Document, steps: Iterable[Step]) -> Result:
-        """The clusters that the steps of a document make up: for callers who want to see the steps, too."""
-        gathering = Gathering()
-        for step in steps:
-            gathering.add(step)
-        result = self._looked_again(gathering, document)
-        return replace(result, document=with_clusters(document, result.clusters))
-
-    def _looked_again(self, gathering: Gathering, document: Document) -> Result:
-        if not (self.names or self.speech):
-            return self._result(gathering, id=document.id)
-        gathering, turns = gathering.looked_again(document, names=self.names, speech=self.speech)
-        quotes = quotes_of(document, turns) if self.speech else ()
-        return replace(self._result(gathering, id=document.id), quotes=quotes)
-
-    def steps(
+    def mentions(
         self, document: Document, *, mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None
-    ) -> Iterator[Step]:
-        """Every decision on a document, in text order: those on rejected mentions too."""
+    ) -> Iterator[MentionRecord]:
+        """Every proposed mention of a document with its decision, in text order, rejected ones included.
+
+        The entities are provisional: they are what the memory decides, before post-processing.
+        """
         given = None if mentions is None else {n: [WordSpan(*span) for span in m] for n, m in mentions.items()}
         outside = [number for number in given or () if not 0 <= number < len(document.sentences)]
         if outside:
             raise UsageError(f"mentions in sentence {outside[0]}, but there are {len(document.sentences)} sentences")
         policy = self.policy if given is None else GivenMentions(self.policy)
-        stepper = Stepper(self.model)
         reader = Reader(self.model, policy, genre=document.genre)
-        for block in reader.read(sentences_of(document), last=True, given=given):
-            yield from stepper.steps(block, document.text)
+        for block in reader.read(document.read(), text=document.text, last=True, given=given):
+            yield from block.mentions
+
+    def result(self, document: Document, mentions: Iterable[MentionRecord]) -> Result:
+        """The result for the mentions of a document, post-processed: for callers who want to see the mentions, too."""
+        kept = (mention.without_decision() for mention in mentions if mention.entity is not None)
+        revised, quotes, narrator = revise(document, kept, names=self.names, speech=self.speech)
+        clusters = collect(revised, narrator=narrator)
+        annotated = document.with_clusters(annotation(clusters))
+        return replace(self.provisional(()), clusters=clusters, id=document.id, document=annotated, quotes=quotes)
+
+    def provisional(self, mentions: Iterable[MentionRecord]) -> Result:
+        """The result for mentions of a text that goes on: as the memory decided, without post-processing."""
+        return Result(collect(mentions), self.model.name, self.policy.name, self.policy.capacity)
+
+    def open(self) -> Reading:
+        """A reading of one text that arrives piece by piece."""
+        return Reading(self)
+
+    def resume(self, path: str | Path) -> Reading:
+        """A reading that goes on where `Reading.save` left off, with the same model and memory."""
+        return Reading(self, load_state(path, self.model, self.policy))
 
     def stream(self) -> TextStream:
-        """A reading of its own that keeps no result: for texts whose result must not stay in memory."""
+        """A reading that keeps no result, for texts whose result must not stay in memory."""
         return TextStream(self.model, self.policy)
 
-    def feed(self, text: str) -> list[tuple[ResultMention, int]]:
-        """Takes the next piece of a text; gives the mentions that are certain now, with the ids of their clusters.
-
-        `so_far` has the clusters they make up.
-        """
-        if self._stream is None:
-            self._stream = self.stream()
-        self._text.append(text)
-        return self._gather(self._stream.feed(text))
-
-    def so_far(self) -> Result:
-        """The clusters of the text that is being fed, as the memory decided them; names and speech need its end."""
-        return self._result(self._gathering)
-
-    def finish(self) -> Result:
-        """The clusters of the text that was fed; the next piece begins a new one."""
-        self._gather((self._stream or self.stream()).finish())
-        result = self._looked_again(self._gathering, tokenize("".join(self._text)))
-        self._begin()
-        return result
-
-    def save_state(self, path: str | Path) -> None:
-        """Writes the text that is being fed, as far as it was read, to a file, for `load_state` to go on from."""
-        extra = {"clusters": self._gathering.state(), "text": "".join(self._text)}
-        save_state(path, self._stream or self.stream(), self.model, self.policy, extra)
-
-    def load_state(self, path: str | Path) -> None:
-        """Goes on from a saved state; it must be of the same model and memory."""
-        stream, extra = load_state(path, self.model, self.policy)
-        self._begin()
-        self._stream, self._text = stream, [extra["text"]]
-        self._gathering.restore(extra["clusters"])
-
     def pipe(self, texts: Iterable[str], *, batch_size: int = 8, processes: int = 1) -> Iterator[Result | Exception]:
-        """The results of many texts, in their order; where one fails, its error is its result.
+        """The results of many texts, in their order; if one fails, its error is its result.
 
-        With several `processes`, each opens the model and takes `batch_size` texts at a time. A text that kills its
-        process (for want of memory) has an error as its result, too, and the others go on.
+        With several `processes`, each opens the model and takes `batch_size` texts at a time. If a text kills its
+        process (by running out of memory), its result is an error as well, and the others are not affected.
         """
         if batch_size < 1 or processes < 1:
             raise UsageError(f"batch_size and processes must be at least 1, got {batch_size} and {processes}")
@@ -187,7 +156,7 @@ class Resolver:
         pool = self._pool(processes)
         try:
             while True:
-                # A little ahead, so that no process waits, but not the whole of an endless input.
+                # Stay a little ahead, so that no process waits, without taking in all of an endless input.
                 while len(waiting) < 2 * processes and (batch := list(islice(remaining, batch_size))):
                     waiting.append((batch, _submitted(pool, batch)))
                 if not waiting:
@@ -196,7 +165,7 @@ class Resolver:
                 try:
                     outcomes = future.result()
                 except BrokenProcessPool:
-                    # A process died, and with it all that was under way. Which text it died of shows one by one.
+                    # A process died, and everything in progress with it. Reading one by one shows which text it was.
                     pool.shutdown()
                     outcomes = [self._outcome_alone(text) for text in batch]
                     pool = self._pool(processes)
@@ -217,33 +186,70 @@ class Resolver:
         )
 
     def _outcome_alone(self, text: str) -> Result | Exception:
-        """The outcome of a text in a process of its own, which may die of it."""
+        """The outcome of a text in a process of its own, which it may kill."""
         with self._pool(1) as pool:
-            pool.submit(int).result()  # a process that cannot even start is not the text's fault
+            pool.submit(int).result()  # if a process cannot even start, the text is not at fault
             try:
                 return _submitted(pool, [text]).result()[0]
             except BrokenProcessPool:
                 return InputError(
-                    "the process that read this text was killed, most often for want of memory: use fewer processes, "
-                    "or cut the text into parts"
+                    "the process that read this text was killed, probably because it ran out of memory: use fewer "
+                    "processes, or split the text"
                 )
 
     def _outcome(self, text: str) -> Result | Exception:
         try:
             return self(text)
-        except Exception as error:  # whatever it is, it must not take the other texts with it
+        except Exception as error:  # whatever it is, it must not affect the other texts
             return error
 
-    def _gather(self, steps: Iterable[Step]) -> list[tuple[ResultMention, int]]:
-        found = []
-        for step in steps:
-            mention = self._gathering.add(step)
-            if mention is not None and step.decision.entity is not None:
-                found.append((mention, step.decision.entity))
-        return found
 
-    def _result(self, gathering: Gathering, *, id: str = "") -> Result:
-        return Result(gathering.clusters(), self.model.name, self.policy.name, self.policy.capacity, id)
+class Reading:
+    """One text that is read piece by piece: `feed` it, look at the result `so_far`, `finish` it, or `save` it.
+
+    The entity numbers of the mentions that `feed` returns are provisional: post-processing needs the whole text, moves
+    mentions and numbers the clusters anew. `Result.cluster_of` says where a mention ended up.
+    """
+
+    def __init__(self, resolver: Resolver, half: HalfRead | None = None) -> None:
+        """`half` is the part of the text that was read before."""
+        self._resolver = resolver
+        self._stream = resolver.stream() if half is None else half.stream
+        self._pieces = [] if half is None else [half.text]
+        self._mentions = [] if half is None else list(half.mentions)
+        self._finished = False
+
+    def feed(self, text: str) -> list[MentionRecord]:
+        """Takes the next piece of the text; gives the mentions that are decided now, with provisional entities."""
+        self._check_open()
+        self._pieces.append(text)
+        return self._keep(self._stream.feed(text))
+
+    def so_far(self) -> Result:
+        """The provisional clusters of what has been decided so far."""
+        return self._resolver.provisional(self._mentions)
+
+    def finish(self, *, id: str = "") -> Result:
+        """Ends the text and gives its result."""
+        self._check_open()
+        self._keep(self._stream.finish())
+        self._finished = True
+        return self._resolver.result(tokenize("".join(self._pieces), id=id), self._mentions)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the text and what was decided so far to a file, for `Resolver.resume` to go on from."""
+        self._check_open()
+        half = HalfRead("".join(self._pieces), self._mentions, self._stream)
+        save_state(path, half, self._resolver.model, self._resolver.policy)
+
+    def _check_open(self) -> None:
+        if self._finished:
+            raise UsageError("this reading is finished: open another for the next text")
+
+    def _keep(self, mentions: Iterable[MentionRecord]) -> list[MentionRecord]:
+        kept = [mention.without_decision() for mention in mentions if mention.entity is not None]
+        self._mentions += kept
+        return kept
 
 
 _worker: Resolver
@@ -259,7 +265,7 @@ def _outcomes_in_worker(texts: list[str]) -> list[Result | Exception]:
 
 
 def _submitted(pool: ProcessPoolExecutor, texts: list[str]) -> Future[list[Result | Exception]]:
-    """The outcomes to come of some texts; a pool that is broken already shows when they are asked for."""
+    """The future outcomes of some texts; if the pool is already broken, asking for them raises."""
     try:
         return pool.submit(_outcomes_in_worker, texts)
     except BrokenProcessPool as error:

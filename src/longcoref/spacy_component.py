@@ -16,7 +16,6 @@ import os
 import shutil
 import tempfile
 import weakref
-from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,9 @@ from spacy.tokens import Doc, SpanGroup
 
 from longcoref.document import Document
 from longcoref.errors import InputError
+from longcoref.mention import MentionRecord
 from longcoref.resolver import Resolver, load
-from longcoref.result import Result, ResultCluster, ResultMention, with_clusters
+from longcoref.result import Result, ResultCluster, annotation
 from longcoref.runtime.model import find_model, shipped_models
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.text.of_words import split_words_into_sentences
@@ -169,7 +169,6 @@ def result_of(doc: Doc) -> Result:
     """
     tokens = {token: word for word, token in enumerate(_tokens(doc))}
     document = _document(doc)
-    starts = [sentence.start for sentence in document.sentences]
     clusters = []
     about: dict[str, Any] = {"model": "", "memory": "", "capacity": None}
     for key, group in doc.spans.items():
@@ -181,11 +180,10 @@ def result_of(doc: Doc) -> Result:
         mentions = []
         for span, (kind, type, score) in zip(group, labels, strict=True):
             words = WordSpan(tokens[span.start], tokens[span.end - 1] + 1)
-            sentence = bisect_right(starts, words.start) - 1
-            place = (span.start_char, span.end_char, span.text)
-            mentions.append(ResultMention(*place, kind, type, score, sentence, words))
-        clusters.append(ResultCluster(attrs["id"], attrs["name"], attrs["type"], len(mentions), tuple(mentions)))
-    return Result(tuple(clusters), **about, document=with_clusters(document, clusters))
+            record = MentionRecord.of(document, words, kind=kind, type=type, entity=attrs["id"], score=score)
+            mentions.append(record)
+        clusters.append(ResultCluster(attrs["id"], attrs["name"], attrs["type"], tuple(mentions)))
+    return Result(tuple(clusters), **about, document=document.with_clusters(annotation(clusters)))
 
 
 def _tokens(doc: Doc) -> list[int]:

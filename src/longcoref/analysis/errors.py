@@ -227,7 +227,7 @@ def _altered(document: Document, gold: Iterable[WordSpan], system: set[WordSpan]
 def _head(document: Document, span: WordSpan) -> int:
     """The place of a mention's main word in the document."""
     words = document.words[span.start : span.end]
-    head = mention_facts(words, sentence=0, quoted=False).head
+    head = mention_facts(words).head
     return span.start + [word.lower() for word in words].index(head) if head else span.start
 
 

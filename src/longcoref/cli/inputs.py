@@ -13,8 +13,8 @@ from longcoref.document import Document
 from longcoref.errors import InputError
 from longcoref.formats import read_corpus
 from longcoref.formats.source import Source, open_source
+from longcoref.mention import MentionRecord
 from longcoref.resolver import Resolver
-from longcoref.runtime.stream import Step
 from longcoref.text import tokenize
 
 _TEXT_SUFFIXES = (".txt", ".text")
@@ -35,8 +35,8 @@ class Input(Protocol):
     def document(self) -> Document:
         """The whole of it."""
 
-    def steps(self, resolver: Resolver) -> Iterator[Step]:
-        """Its decisions, without holding the whole of it where that can be avoided."""
+    def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
+        """Its mentions with their decisions, without holding the whole of it where that can be avoided."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _TextInput:
     def document(self) -> Document:
         return tokenize("".join(self._chunks()), id=self.id)
 
-    def steps(self, resolver: Resolver) -> Iterator[Step]:
+    def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
         stream = resolver.stream()
         for chunk in self._chunks():
             yield from stream.feed(chunk)
@@ -87,8 +87,8 @@ class _WordsInput:
     def document(self) -> Document:
         return self.content
 
-    def steps(self, resolver: Resolver) -> Iterator[Step]:
-        return resolver.steps(self.content)
+    def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
+        return resolver.mentions(self.content)
 
 
 def find_inputs(names: list[str], format: str) -> list[Input]:

@@ -19,13 +19,13 @@ from longcoref.errors import InputError, UsageError, unknown_name
 from longcoref.files import atomic_text
 from longcoref.formats import FORMATS
 from longcoref.memory import POLICIES, memory_policy
+from longcoref.mention import MentionRecord
 from longcoref.render.html import write_page
 from longcoref.render.outputs import GROUPS, chosen_formats, output_formats, output_suffix, write_results
-from longcoref.render.steps import StepWriter, TraceWriter
+from longcoref.render.steps import MentionWriter, TraceWriter
 from longcoref.resolver import Resolver, load
 from longcoref.result import Result
 from longcoref.runtime.footprint import Budget
-from longcoref.runtime.stream import Step
 
 _STREAMED = ["jsonl"]
 _NEED_STEPS = frozenset(("html", "jsonl"))
@@ -177,7 +177,7 @@ class _Reading:
         """Writes all texts to one stream."""
         if format == "jsonl":
             for item in inputs:
-                self._write_steps(item.id, self._watched(item, item.steps(self.resolver), item.size), stream)
+                self._write_mentions(item.id, self._watched(item, item.mentions(self.resolver), item.size), stream)
         elif format == "html":
             for item in inputs:
                 self._write_answer(*self._answer(item, keep=True), stream, format)
@@ -201,60 +201,60 @@ class _Reading:
                 with atomic_text(paths[0]) as stream:
                     self.write([item], stream, "jsonl")
                 continue
-            result, steps = self._answer(item, keep=not _NEED_STEPS.isdisjoint(formats))
+            result, mentions = self._answer(item, keep=not _NEED_STEPS.isdisjoint(formats))
             for format, path in zip(formats, paths, strict=True):
                 with atomic_text(path) as stream:
-                    self._write_answer(result, steps, stream, format)
+                    self._write_answer(result, mentions, stream, format)
 
-    def _answer(self, item: Input, *, keep: bool = False) -> tuple[Result, list[Step]]:
+    def _answer(self, item: Input, *, keep: bool = False) -> tuple[Result, list[MentionRecord]]:
         """The result of a text and, where they are to be kept, the decisions that led to it."""
         document = item.document()
-        kept: list[Step] = []
+        kept: list[MentionRecord] = []
 
-        def passing() -> Iterator[Step]:
-            for step in self._watched(item, self.resolver.steps(document), len(document.text)):
+        def passing() -> Iterator[MentionRecord]:
+            for mention in self._watched(item, self.resolver.mentions(document), len(document.text)):
                 if keep:
-                    kept.append(_without_scores(step))
-                yield step
+                    kept.append(_without_scores(mention))
+                yield mention
 
-        result = self.resolver.gather(document, passing())
+        result = self.resolver.result(document, passing())
         return result.select(types=self.types, min_mentions=self.min_mentions), kept
 
-    def _write_answer(self, result: Result, steps: Sequence[Step], stream: IO[str], format: str) -> None:
+    def _write_answer(self, result: Result, mentions: Sequence[MentionRecord], stream: IO[str], format: str) -> None:
         if format == "html":
-            write_page(result, stream, trace=steps)
+            write_page(result, stream, trace=mentions)
         elif format == "jsonl":
-            self._write_steps(result.id, steps, stream)
+            self._write_mentions(result.id, mentions, stream)
         else:
             write_results([result], stream, format)
 
-    def _write_steps(self, id: str, steps: Iterable[Step], stream: IO[str]) -> None:
+    def _write_mentions(self, id: str, mentions: Iterable[MentionRecord], stream: IO[str]) -> None:
         model, policy = self.resolver.model, self.resolver.policy
-        writer = StepWriter(stream, model, policy, types=self.types, min_mentions=self.min_mentions)
+        writer = MentionWriter(stream, model, policy, types=self.types, min_mentions=self.min_mentions)
         writer.begin(id)
-        for step in steps:
-            writer.add(step)
+        for mention in mentions:
+            writer.add(mention)
         writer.end()
 
-    def _watched(self, item: Input, steps: Iterable[Step], length: int | None) -> Iterator[Step]:
-        """The steps of a text, shown, traced and measured on their way."""
+    def _watched(self, item: Input, mentions: Iterable[MentionRecord], length: int | None) -> Iterator[MentionRecord]:
+        """The mentions of a text, shown, traced and measured on their way."""
         self.display.begin(item.id, length)
         if self.tracer is not None:
             self.tracer.begin(item.id)
-        for step in steps:
-            self.display.reach(step)
+        for number, mention in enumerate(mentions):
+            self.display.reach(mention)
             if self.tracer is not None:
-                self.tracer.add(step)
-            if self.budget is not None and step.index % _CHECK_EVERY == 0:
+                self.tracer.add(mention)
+            if self.budget is not None and number % _CHECK_EVERY == 0:
                 self.budget.check()
-            yield step
+            yield mention
 
 
-def _without_scores(step: Step) -> Step:
-    """The step with its best link only: what all cells scored would be most of what is kept of a book."""
-    decision = step.decision
+def _without_scores(mention: MentionRecord) -> MentionRecord:
+    """The mention with its best link score only: the scores of all cells would be most of what is kept of a book."""
+    decision = mention.decided
     best = decision.links[[decision.links.argmax()]] if len(decision.links) else decision.links
-    return replace(step, decision=replace(decision, links=best, options=decision.options[:0]))
+    return replace(mention, decision=replace(decision, links=best, options=decision.options[:0]))
 
 
 class _Display:
@@ -279,9 +279,9 @@ class _Display:
         """A text of about this many characters begins."""
         self._progress.reset(self._task, description=id[:40], total=length, rate="")
 
-    def reach(self, step: Step) -> None:
-        """Everything before this step is done."""
+    def reach(self, mention: MentionRecord) -> None:
+        """Everything before this mention is done."""
         if not self._progress.disable:
             seconds = self._progress.tasks[0].elapsed or 0.0
-            rate = f"{step.words.end / seconds:,.0f} words/s" if seconds > 1 else ""
-            self._progress.update(self._task, completed=step.end, rate=rate)
+            rate = f"{mention.words.end / seconds:,.0f} words/s" if seconds > 1 else ""
+            self._progress.update(self._task, completed=mention.end, rate=rate)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from longcoref.english.names import FEMININE, MASCULINE, Name, parse_name
 from longcoref.spans import WordSpan
@@ -67,15 +68,13 @@ _POSSESSIVE = frozenset(("'s", "’s", "'", "’"))
 
 @dataclass(frozen=True, slots=True)
 class MentionFacts:
-    """What is known of one mention before any score.
+    """What the words of a mention say, wherever it occurs.
 
     `exact` is its wording without case and determiner, `head` its main word, `tokens` its telling words; all are
     empty for a pronoun, whose class is `pronoun` (0 for anything else). `gender` is a set of bits, 0 if unknown. `name`
     is the person's name that it is, None if it is none.
     """
 
-    sentence: int
-    quoted: bool
     pronoun: int
     gender: int
     named: bool
@@ -83,6 +82,15 @@ class MentionFacts:
     head: str
     tokens: frozenset[str]
     name: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFacts:
+    """The facts of a mention, the number of its sentence, and whether it is inside quotation marks."""
+
+    facts: MentionFacts
+    sentence: int
+    quoted: bool
 
 
 def is_title(word: str) -> bool:
@@ -95,12 +103,17 @@ def is_pronoun(word: str) -> bool:
     return word.lower() in _PRONOUN
 
 
-def mention_facts(words: Sequence[str], *, sentence: int, quoted: bool) -> MentionFacts:
-    """The facts of a mention with these words, in the sentence of that number, inside quotation marks or not."""
+def mention_facts(words: Iterable[str]) -> MentionFacts:
+    """The facts of a mention with these words. Most mentions of a text repeat a few wordings, which share theirs."""
+    return _facts_of(tuple(words))
+
+
+@lru_cache(maxsize=4096)
+def _facts_of(words: tuple[str, ...]) -> MentionFacts:
     lower = [word.lower() for word in words]
     if len(words) == 1 and lower[0] in _PRONOUN:
         number, gender = _PRONOUN[lower[0]]
-        return MentionFacts(sentence, quoted, number, gender, False, "", "", frozenset())
+        return MentionFacts(number, gender, False, "", "", frozenset())
     first = 1 if len(words) > 1 and lower[0] in _LEADING else 0
     last = next((index for index in range(first + 1, len(words)) if lower[index] in _AFTER_HEAD), len(words))
     while last > first + 1 and lower[last - 1] in _POSSESSIVE:
@@ -118,7 +131,7 @@ def mention_facts(words: Sequence[str], *, sentence: int, quoted: bool) -> Menti
     )
     named = words[last - 1][:1].isupper()
     name = parse_name(" ".join(words)) if named and gender != PLURAL else None
-    return MentionFacts(sentence, quoted, 0, gender, named, " ".join(lower[first:]), head, tokens, name)
+    return MentionFacts(0, gender, named, " ".join(lower[first:]), head, tokens, name)
 
 
 _OPENING, _CLOSING, _EITHER = frozenset(("“", "``", "„", "«")), frozenset(("”", "''", "»")), frozenset(('"',))
@@ -149,8 +162,8 @@ class QuoteScanner:
 
 def document_facts(
     words: Sequence[str], sentences: Sequence[WordSpan], spans: Iterable[tuple[int, int]]
-) -> list[MentionFacts]:
+) -> list[PlacedFacts]:
     """The facts of spans of a whole document."""
     quoted = QuoteScanner().scan(words)
     sentence_of = [number for number, (start, end) in enumerate(sentences) for _ in range(start, end)]
-    return [mention_facts(words[start:end], sentence=sentence_of[start], quoted=quoted[start]) for start, end in spans]
+    return [PlacedFacts(mention_facts(words[start:end]), sentence_of[start], quoted[start]) for start, end in spans]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.errors import ConfigError, unknown_name
-from longcoref.features.facts import MentionFacts
+from longcoref.features.facts import MentionFacts, PlacedFacts
 from longcoref.memory.actions import ActionKind
 
 Integers = npt.NDArray[np.int64]
@@ -99,13 +99,14 @@ class MentionArrays:
         ]
 
 
-def mention_arrays(facts: Sequence[MentionFacts], index: npt.ArrayLike) -> MentionArrays:
+def mention_arrays(placed: Sequence[PlacedFacts], index: npt.ArrayLike) -> MentionArrays:
     """The facts of mentions in arrays of shape (mentions,)."""
-    columns = ("sentence", "quoted", "pronoun", "gender", "named")
-    return MentionArrays(
-        np.asarray(index, dtype=np.int64),
-        *(np.array([getattr(fact, name) for fact in facts], dtype=np.int64) for name in columns),
+    columns = (
+        [each.sentence for each in placed],
+        [each.quoted for each in placed],
+        *([getattr(each.facts, name) for each in placed] for name in ("pronoun", "gender", "named")),
     )
+    return MentionArrays(np.asarray(index, dtype=np.int64), *(np.array(column, dtype=np.int64) for column in columns))
 
 
 @dataclass(frozen=True, slots=True)

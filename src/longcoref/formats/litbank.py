@@ -108,7 +108,7 @@ def annotate(document: Document, folder: Path) -> Document:
     clusters = [
         replace(cluster, mentions=tuple(map(labelled, cluster.mentions))) for cluster in document.clusters or ()
     ]
-    return replace(document, clusters=in_text_order(clusters))
+    return document.with_clusters(in_text_order(clusters))
 
 
 def _read_labels(path: Path, document: Document) -> Iterator[tuple[WordSpan, tuple[str, str]]]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.features.facts import MentionFacts
+from longcoref.features.facts import PlacedFacts
 from longcoref.features.pairs import (
     LAST_ACTION,
     SCALAR_FEATURES,
@@ -93,7 +93,7 @@ _COLUMNS = {
 
 def unroll(
     actions: Sequence[Action],
-    facts: Sequence[MentionFacts],
+    facts: Sequence[PlacedFacts],
     index: npt.ArrayLike,
     policy: MemoryPolicy,
     *,
@@ -271,10 +271,10 @@ def _entity_arrays(mention: MentionArrays, members: Integers, sequence: Integers
 
 
 def _state_matches(
-    facts: Sequence[MentionFacts], members: Integers, sequence: Integers, offsets: Integers
+    facts: Sequence[PlacedFacts], members: Integers, sequence: Integers, offsets: Integers
 ) -> npt.NDArray[np.int8]:
     """Shape (states, mentions): the best string match of a mention with the mentions behind a state."""
-    return _so_far(np.maximum, match_levels(facts)[members], sequence, offsets)
+    return _so_far(np.maximum, match_levels([placed.facts for placed in facts])[members], sequence, offsets)
 
 
 def _so_far(combine: np.ufunc, values: npt.NDArray[Any], sequence: Integers, offsets: Integers) -> npt.NDArray[Any]:

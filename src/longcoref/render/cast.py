@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from longcoref.book.naming import KINDS, without_possessive
-from longcoref.features.facts import THIRD_PERSON, mention_facts
+from longcoref.features.facts import THIRD_PERSON
 from longcoref.render.text import CONTROLS
 from longcoref.result import Result, ResultCluster
 
@@ -62,9 +62,8 @@ def _entry(cluster: ResultCluster, quotes: int) -> CastEntry:
     for mention in cluster:
         words = mention.text.split()
         wordings[mention.kind][" ".join(words)] += 1
-        facts = mention_facts(words, sentence=0, quoted=False)
-        if facts.pronoun in THIRD_PERSON:
-            pronouns[THIRD_PERSON[facts.pronoun]] += 1
+        if mention.facts.pronoun in THIRD_PERSON:
+            pronouns[THIRD_PERSON[mention.facts.pronoun]] += 1
     places = [mention.sentence for mention in cluster]
     return CastEntry(cluster, wordings, pronouns, min(places), max(places), quotes)
 

@@ -20,18 +20,20 @@ from typing import IO, Any
 from longcoref.errors import UsageError
 from longcoref.formats.json import SCHEMA, document_record
 from longcoref.memory.actions import ActionKind
+from longcoref.mention import MentionRecord
 from longcoref.result import Result
-from longcoref.runtime.stream import Step
 
 _SCRIPTS = ("document", "edits", "paragraphs", "state", "text", "cast", "details", "strips", "memory", "search", "page")
 _MEMORY_ACTIONS = [kind.value for kind in ActionKind if kind is not ActionKind.INVALID]
 
 
-def page(result: Result | Mapping[str, Any], text: str, *, title: str, trace: Iterable[Step] | None = None) -> str:
-    """The reader page of a result, or of a record of the schema `longcoref/1`, and the text that it speaks of.
+def page(
+    result: Result | Mapping[str, Any], text: str, *, title: str, trace: Iterable[MentionRecord] | None = None
+) -> str:
+    """The reader page of a result, or of a record of the schema `longcoref/1`, and its text.
 
-    `trace` are the decisions that led to it (`Resolver.steps`); with them, the page shows the memory over time and why
-    a mention is where it is.
+    `trace` are the mentions with their decisions (`Resolver.mentions`); with them, the page shows the memory over time
+    and why a mention was put where it is.
     """
     record = _record(result) | {"text": text}
     data = {"title": title, "record": _pack(record)}
@@ -79,7 +81,7 @@ def palette() -> str:
     return _part("palette.css")
 
 
-def write_page(result: Result, stream: IO[str], *, trace: Iterable[Step] | None = None) -> None:
+def write_page(result: Result, stream: IO[str], *, trace: Iterable[MentionRecord] | None = None) -> None:
     """Writes the page of a result that has its document, under the document's name."""
     if result.document is None:
         raise UsageError("a page needs the text, but this result was read piece by piece and has none")
@@ -171,16 +173,16 @@ def _differences(numbers: Sequence[int]) -> list[int]:
     return [second - first for first, second in pairwise([0, *numbers])]
 
 
-def _pack_trace(trace: Iterable[Step]) -> dict[str, Any]:
+def _pack_trace(trace: Iterable[MentionRecord]) -> dict[str, Any]:
     """The decisions as columns; -1 is none. Mentions found invalid never touched the memory and are only counted."""
-    steps = list(trace)
-    valid = [step for step in steps if step.decision.action.kind is not ActionKind.INVALID]
-    decisions = [step.decision for step in valid]
+    mentions = list(trace)
+    valid = [mention for mention in mentions if mention.decided.action.kind is not ActionKind.INVALID]
+    decisions = [mention.decided for mention in valid]
     return {
-        "invalid": len(steps) - len(valid),
+        "invalid": len(mentions) - len(valid),
         "actions": _MEMORY_ACTIONS,
-        "start": _differences([step.start for step in valid]),
-        "length": [step.end - step.start for step in valid],
+        "start": _differences([mention.start for mention in valid]),
+        "length": [mention.end - mention.start for mention in valid],
         "action": [_MEMORY_ACTIONS.index(decision.action.kind.value) for decision in decisions],
         "cell": [_number(decision.action.cell) for decision in decisions],
         "entity": [_number(decision.entity) for decision in decisions],

@@ -16,7 +16,8 @@ from typing import IO
 from longcoref.book.naming import KINDS, without_possessive
 from longcoref.document import Document
 from longcoref.errors import UsageError
-from longcoref.result import Result, ResultCluster, ResultMention
+from longcoref.mention import MentionRecord
+from longcoref.result import Result, ResultCluster
 
 _POSSESSIVE_WORDS = "my mine your yours his hers its our ours their theirs thy thine whose"
 # Words that open a noun phrase are small inside a sentence: "The old man" becomes "the old man".
@@ -93,7 +94,7 @@ class _Resolving:
         """Whether only a comma or blank is between: "Anna, the cook" is not to become "Anna, Anna"."""
         return end > start or not self._document.text[end:start].strip(" ,\t\r\n")
 
-    def _says_less(self, mention: ResultMention, cluster: ResultCluster) -> bool:
+    def _says_less(self, mention: MentionRecord, cluster: ResultCluster) -> bool:
         naming = self._naming.get(cluster.id)
         if naming is None or _REFLEXIVE.fullmatch(mention.text) or (self._pronouns_only and mention.kind != "PRON"):
             return False
@@ -101,7 +102,7 @@ class _Resolving:
             return not set(cluster.name.lower().split()) <= set(without_possessive(mention.text).lower().split())
         return KINDS.index(naming.kind) < KINDS.index(mention.kind)
 
-    def _replacement(self, mention: ResultMention, cluster: ResultCluster, within: tuple[int, ...]) -> str:
+    def _replacement(self, mention: MentionRecord, cluster: ResultCluster, within: tuple[int, ...]) -> str:
         name = self._name(cluster, within)
         first = name.split(maxsplit=1)[0]
         if mention.start in self._openings:
@@ -120,7 +121,7 @@ class _Resolving:
         inner = self.text(naming.start, naming.end, (*within, cluster.id))
         return cluster.name if inner == naming.text else without_possessive(" ".join(inner.split()))
 
-    def _is_possessive(self, mention: ResultMention) -> bool:
+    def _is_possessive(self, mention: MentionRecord) -> bool:
         text = mention.text.lower()
         if text in _POSSESSIVE or without_possessive(text) != text:
             return True
@@ -137,7 +138,7 @@ class _Resolving:
         return bisect_left(self._starts, start), bisect_left(self._starts, start + 1)
 
 
-def _naming_mention(cluster: ResultCluster) -> ResultMention | None:
+def _naming_mention(cluster: ResultCluster) -> MentionRecord | None:
     """The first mention that the cluster is named after; None where nothing names it but pronouns."""
     named = [mention for mention in cluster if mention.kind != "PRON"] if cluster.name else []
     same = (mention for mention in named if without_possessive(" ".join(mention.text.split())) == cluster.name)

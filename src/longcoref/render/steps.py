@@ -10,25 +10,26 @@ from collections.abc import Collection
 from typing import IO, Any
 
 from longcoref.memory import Action, ActionKind, MemoryPolicy
-from longcoref.result import Gathering, ResultCluster, is_wanted
+from longcoref.mention import MentionRecord
+from longcoref.result import is_wanted
 from longcoref.runtime.reading import Model
-from longcoref.runtime.stream import Step
+from longcoref.summary import Summary
 
 SCHEMA = "longcoref-stream/1"
-_BEST = 3  # scores that a trace shows
+_BEST = 3  # scores in a trace
 
 
 def _write(stream: IO[str], record: dict[str, Any]) -> None:
     stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-class StepWriter:
-    """Writes each mention when it is decided, and each cluster when it is over: evicted, or at the end of the text.
+class MentionWriter:
+    """Writes each mention when it is decided, and each cluster when it is closed: evicted, or at the end of the text.
 
-    Where evicted entities can return, all clusters are over at the end.
+    If evicted entities can return, all clusters are closed at the end.
 
-    Without filters nothing grows with the text but what unbounded memories track. With a filter, the mentions of a
-    cluster are held back until it is over, for only then it is known whether it is wanted.
+    Without filters nothing grows with the text except what unbounded memories track. With a filter, the mentions of a
+    cluster are held back until it is closed, because only then is it known whether the cluster passes.
     """
 
     def __init__(
@@ -50,35 +51,44 @@ class StepWriter:
         self._filtered = types is not None or min_mentions > 1
 
     def begin(self, id: str) -> None:
-        """A text of this id begins."""
+        """Starts a text with this id."""
         _write(self._stream, {"schema": SCHEMA, "id": id, **self._header})
-        self._gathering = Gathering(keep=self._filtered)
+        self._open: dict[int, Summary] = {}
+        self._held: dict[int, list[MentionRecord]] = {}
         self._mentions = self._clusters = 0
 
-    def add(self, step: Step) -> None:
-        """Takes the next step."""
-        if step.decision.evicted is not None and not self._recalls:
-            self._close(self._gathering.close(step.decision.evicted))
-        mention = self._gathering.add(step)
-        if mention is not None and not self._filtered:
-            self._mentions += 1
-            _write(self._stream, {"mention": mention.as_json(None), "cluster": step.decision.entity})
+    def add(self, mention: MentionRecord) -> None:
+        """Takes the next mention, with its decision."""
+        evicted = mention.decided.evicted
+        if evicted is not None and not self._recalls:
+            self._close(evicted)
+        if mention.entity is None:
+            return
+        self._open.setdefault(mention.entity, Summary()).add(mention)
+        if self._filtered:
+            self._held.setdefault(mention.entity, []).append(mention.without_decision())
+        else:
+            self._write_mention(mention, mention.entity)
 
     def end(self) -> None:
-        """The text is over."""
-        for cluster in self._gathering.clusters():
-            self._close(cluster)
+        """Ends the text."""
+        for entity in sorted(self._open):
+            self._close(entity)
         _write(self._stream, {"end": {"mentions": self._mentions, "clusters": self._clusters}})
 
-    def _close(self, cluster: ResultCluster) -> None:
-        if not is_wanted(cluster, self._types, self._min_mentions):
+    def _close(self, entity: int) -> None:
+        summary, held = self._open.pop(entity), self._held.pop(entity, ())
+        if not is_wanted(summary.type, summary.count, self._types, self._min_mentions):
             return
-        for mention in cluster.mentions:
-            self._mentions += 1
-            _write(self._stream, {"mention": mention.as_json(None), "cluster": cluster.id})
+        for mention in held:
+            self._write_mention(mention, entity)
         self._clusters += 1
-        summary = {"id": cluster.id, "name": cluster.name, "type": cluster.type, "mentions": cluster.count}
-        _write(self._stream, {"closed": summary})
+        closed = {"id": entity, "name": summary.name, "type": summary.type, "mentions": summary.count}
+        _write(self._stream, {"closed": closed})
+
+    def _write_mention(self, mention: MentionRecord, entity: int) -> None:
+        self._mentions += 1
+        _write(self._stream, {"mention": mention.as_json(None), "cluster": entity})
 
 
 class TraceWriter:
@@ -88,27 +98,28 @@ class TraceWriter:
         self._stream = stream
 
     def begin(self, id: str) -> None:
-        """A text of this id begins."""
-        self._id = id
+        """Starts a text with this id."""
+        self._id, self._count = id, 0
         self._held: dict[int, int | None] = {}  # the entity in each cell
 
-    def add(self, step: Step) -> None:
-        """Takes the next step."""
-        decision, action = step.decision, step.decision.action
+    def add(self, mention: MentionRecord) -> None:
+        """Takes the next mention, with its decision."""
+        decision = mention.decided
+        action = decision.action
         links = decision.links
         best = sorted(range(len(links)), key=lambda cell: -links[cell])[:_BEST]
         record: dict[str, Any] = {
             "id": self._id,
-            "index": step.index,
-            "start": step.start,
-            "end": step.end,
-            "text": step.text,
-            "sentence": step.sentence,
+            "index": self._count,
+            "start": mention.start,
+            "end": mention.end,
+            "text": mention.text,
+            "sentence": mention.sentence,
             "action": action.kind.value,
             "cell": action.cell,
             "cluster": decision.entity,
             "evicted": decision.evicted,
-            "score": round(step.score, 4),
+            "score": round(mention.score, 4),
             "mention_score": _rounded(decision.mention_score),
             "links": [{"cell": c, "cluster": self._held.get(c), "score": _rounded(links[c])} for c in best],
         }
@@ -120,6 +131,7 @@ class TraceWriter:
             ranked_archive = sorted(decision.recalled, key=lambda pair: -pair[1])[:_BEST]
             record["archive"] = [{"cluster": entity, "score": _rounded(score)} for entity, score in ranked_archive]
         _write(self._stream, record)
+        self._count += 1
         if action.cell is not None and action.kind is not ActionKind.LINK:
             self._held[action.cell] = decision.entity
 

@@ -26,12 +26,13 @@ from longcoref.config import Config, ProposalConfig
 from longcoref.document import Document
 from longcoref.formats import read_part
 from longcoref.memory import ActionKind
+from longcoref.mention import MentionRecord
 from longcoref.nn.encoder import Encoder
 from longcoref.reproduction.models import memory_model
 from longcoref.reproduction.stages import vectors_of, write_json
 from longcoref.runtime.footprint import peak_bytes
 from longcoref.runtime.reading import read_document
-from longcoref.runtime.stream import Step, TextStream
+from longcoref.runtime.stream import TextStream
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.training.data import Example, prepare
 from longcoref.training.inference import evaluate_torch, runtime_model
@@ -207,8 +208,8 @@ def novels_once(*, answer: str, run: str, model: str, texts: str, words: int) ->
     counts = dict.fromkeys(ActionKind, 0)
     _begin()
     started = time.perf_counter()
-    for step in _steps(stream, text):
-        counts[step.decision.action.kind] += 1
+    for mention in _mentions(stream, text):
+        counts[mention.decided.action.kind] += 1
     facts = {
         "words": words,
         "max_entities": counts[ActionKind.NEW],
@@ -219,7 +220,7 @@ def novels_once(*, answer: str, run: str, model: str, texts: str, words: int) ->
     write_json(Path(answer), {**facts, "seconds": seconds, "megabytes": peak_bytes() / 1e6})
 
 
-def _steps(stream: TextStream, text: str) -> Iterator[Step]:
+def _mentions(stream: TextStream, text: str) -> Iterator[MentionRecord]:
     for start in range(0, len(text), _FED):
         yield from stream.feed(text[start : start + _FED])
     yield from stream.finish()

@@ -84,7 +84,7 @@ def entities(*, folder: str, config: str) -> None:
 
 
 def _without_singletons(document: Document) -> Document:
-    return replace(document, clusters=without_singletons(document.clusters or ()))
+    return document.with_clusters(without_singletons(document.clusters or ()))
 
 
 def parameters(*, folder: str, config: str, encoder: str, models: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.errors import UsageError
-from longcoref.features.facts import HE_OR_SHE, MentionFacts
+from longcoref.features.facts import HE_OR_SHE, MentionFacts, PlacedFacts
 from longcoref.features.matching import MatchIndex
 from longcoref.features.pairs import (
     FEATURES,
@@ -66,7 +66,7 @@ class Clusterer:
         self._feature_places: npt.NDArray[np.int64] = np.zeros((0, len(heads.table_offsets)), dtype=np.int64)
 
     def cluster(
-        self, x: Floats, scores: Floats, facts: Sequence[MentionFacts], forced: Iterable[Action] | None = None
+        self, x: Floats, scores: Floats, facts: Sequence[PlacedFacts], forced: Iterable[Action] | None = None
     ) -> Iterator[Decision]:
         """Decides the next mentions in text order: vectors (mentions, span), s_m (mentions,), facts.
 
@@ -94,7 +94,7 @@ class Clusterer:
             )
             for row, i in enumerate(range(start, start + size)):
                 mention, score = mentions[i], float(scores[i])
-                features = self._pair_features(mention, facts[i])
+                features = self._pair_features(mention, facts[i].facts)
                 links = self._link_scores(meetings.of(row, len(self.cells)), features) + score
                 action = _best_link(links) if actions is None else next(actions)
                 second, options = links[:0], None
@@ -104,7 +104,7 @@ class Clusterer:
                     second = self._option_scores(options, features, as_candidate[i], score)
                     action = action or self._best_option(options, second, score)
                     if action.kind is not ActionKind.INVALID and self._archive is not None:
-                        recalled = self._recall_scores(x[i], projected[i], mention, facts[i], score)
+                        recalled = self._recall_scores(x[i], projected[i], mention, facts[i].facts, score)
                         if actions is None:
                             action = _best_recall(recalled, options, second) or action
                 rivals = self._rivals(links) if mention.pronoun in HE_OR_SHE else ()
@@ -118,7 +118,7 @@ class Clusterer:
                         meetings.place(row, action.cell, self._vectors[action.cell], self._link_parts[action.cell])
                     entity = self.cells.entities[action.cell]
                     values = (x[i], as_entity[i], as_candidate[i])
-                    share = self._update(action, values, float(weights[i]), mention, facts[i])
+                    share = self._update(action, values, float(weights[i]), mention, facts[i].facts)
                     meetings.change(action.cell, row, share)
                 self._last_action = LAST_ACTION[action.kind]
                 self._seen += 1

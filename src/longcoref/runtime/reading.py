@@ -1,12 +1,13 @@
 """Reading: sentences in, decided mentions out, in constant memory.
 
-A window is encoded once a piece beyond it is known; the sentences whose vectors are then all final are proposed,
-clustered and forgotten. What is computed together depends on the text alone, never on how it was fed, so a document
-read whole and the same text fed in pieces agree to the bit.
+A window is encoded once a piece beyond it is known. Sentences whose vectors are then all final are searched for
+mentions, clustered and dropped. What is computed together depends on the text alone, not on how it was fed, so reading
+a document whole and feeding the same text in pieces give bit-identical results.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,28 +21,27 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from longcoref.config import Config
-from longcoref.document import Document
+from longcoref.document import Document, Sentence
 from longcoref.errors import UsageError
 from longcoref.features.candidates import Candidates, candidates_of
-from longcoref.features.facts import MentionFacts, QuoteScanner, mention_facts
-from longcoref.memory import MemoryPolicy, decode
-from longcoref.memory.decision import Decision
+from longcoref.features.facts import MentionFacts, PlacedFacts, QuoteScanner, mention_facts
+from longcoref.memory import MemoryPolicy
+from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.confidence import Calibration
+from longcoref.runtime.confidence import Calibration, confidence
 from longcoref.runtime.heads import Floats, Heads, Integers
 from longcoref.runtime.mentions import select
 from longcoref.runtime.pieces import Integers as PieceIds
 from longcoref.runtime.pieces import Tokenizer
 from longcoref.runtime.windows import Window, WindowSplitter
-from longcoref.spans import CharSpan, WordSpan
-from longcoref.text import Sentence
+from longcoref.spans import WordSpan
 
 _WINDOWS_AT_ONCE = 16
 """Windows encoded at a time: enough work for all threads, few enough to bound the memory."""
 
 
 class WindowEncoder(Protocol):
-    """What reading asks of an encoder."""
+    """The interface of an encoder."""
 
     def encode(self, ids: PieceIds, windows: Sequence[Window]) -> Floats:
         """Vectors of the pieces that the windows keep, (pieces, width), in text order."""
@@ -49,10 +49,10 @@ class WindowEncoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All that is needed to read: configuration, tokenizer, encoder and heads.
+    """Everything needed to read: configuration, tokenizer, encoder and heads.
 
-    A model that was opened from a directory also has its name, a fingerprint of all that its answers depend on, and
-    the facts of model.toml (training, scores, calibration).
+    A model opened from a directory also has its name, a fingerprint of everything its answers depend on, and the
+    contents of model.toml (training, scores, calibration).
     """
 
     config: Config
@@ -65,29 +65,28 @@ class Model:
 
     @property
     def calibration(self) -> Calibration:
-        """What makes its scores into probabilities."""
+        """Turns the scores of this model into probabilities."""
         return Calibration.of(self.facts.get("calibration", {}))
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Sentences that were decided together.
+    """Proposed mentions that were decided together, with their decisions and what these were made from.
 
-    `spans` are the proposed mentions in words of the whole text, by start and end; `x`, `facts` and `decisions` have
-    one entry for each. The first of the sentences begins with word `first_word` of the text.
+    `x` are their vectors, (mentions, span), and `scores` their scores s_m, (mentions,); `facts` has one entry for each.
+    The text is read up to word `end`.
     """
 
-    sentences: Sequence[Sentence]
-    first_word: int
-    spans: Integers
+    mentions: Sequence[MentionRecord]
     x: Floats
-    facts: Sequence[MentionFacts]
-    decisions: Sequence[Decision]
+    scores: Floats
+    facts: Sequence[PlacedFacts]
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Windows to be encoded together, as they stand in the text and in `ids`; `last` if none comes after them."""
+    """Windows to be encoded together, in pieces of the text and in pieces of `ids`; `last` if they end the text."""
 
     windows: list[Window]
     shifted: list[Window]
@@ -95,12 +94,21 @@ class _Batch:
     last: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What mentions are taken from: the text from character `begin` on, and the given mentions, if any."""
+
+    text: str
+    begin: int
+    given: Mapping[int, Sequence[WordSpan]] | None
+
+
 class Reader:
-    """Reads one text, sentence by sentence, under a memory policy. Keeps what is still open between calls."""
+    """Reads one text, sentence by sentence, under a memory policy. Undecided sentences are kept between calls."""
 
     def __init__(self, model: Model, policy: MemoryPolicy, *, genre: str | None = None) -> None:
         config = model.config
-        self._model = model
+        self._model, self._calibration = model, model.calibration
         genres = config.model.genres
         self._genre = genres.index(genre) if genre in genres else 0
         self.clusterer = Clusterer(model.heads, policy, genre=self._genre)
@@ -109,37 +117,41 @@ class Reader:
         self.quotes = QuoteScanner()
         self.open: deque[Sentence] = deque()  # sentences whose vectors are not all final
         self.lengths: deque[list[int]] = deque()  # pieces of each of their words
-        self.vectors: Floats = np.zeros((0, model.heads.width), np.float32)  # of their pieces, so far as final
-        self.ids: list[int] = []  # pieces that windows to come may read, from `first_id` of the text on
+        self.vectors: Floats = np.zeros((0, model.heads.width), np.float32)  # of their pieces, as far as they are final
+        self.ids: list[int] = []  # pieces that later windows may read; `first_id` is the number of the first
         self.first_id = 0
-        self.sentences = 0  # that were decided
+        self.sentences = 0  # decided so far
         self.words = 0
 
     def read(
         self,
         sentences: Iterable[Sentence],
         *,
+        text: str,
+        begin: int = 0,
         last: bool = False,
         given: Mapping[int, Sequence[WordSpan]] | None = None,
     ) -> Iterator[Block]:
-        """Takes the next sentences and gives the blocks that they complete; with `last`, all that is left.
+        """Takes the next sentences and yields the blocks that they complete; with `last`, everything that is left.
 
-        `given` has the mentions to cluster, by number of sentence and in words of that sentence, instead of proposals.
+        `text` is the text from character `begin` on; it contains these sentences and all that are still open. `given`
+        has the mentions to cluster instead of proposals, by sentence number and in words of that sentence.
         """
+        source = _Source(text, begin, given)
         threads = getattr(self._model.encoder, "threads", 1)
         with ThreadPoolExecutor(1) if threads > 1 else nullcontext() as ahead:
             encoded: tuple[_Batch, Future[Floats] | None] | None = None
             for batch in self._batches(sentences, last=last):
-                # The next windows are encoded by other threads while the memory, which has to go step by step, is here.
+                # Other threads encode the next windows while this one clusters, which is sequential.
                 future = ahead.submit(self._model.encoder.encode, batch.ids, batch.shifted) if ahead else None
                 if encoded is not None:
-                    yield from self._decide_all(*encoded, given)
+                    yield from self._decide_all(*encoded, source)
                 encoded = batch, future
             if encoded is not None:
-                yield from self._decide_all(*encoded, given)
+                yield from self._decide_all(*encoded, source)
 
     def _batches(self, sentences: Iterable[Sentence], *, last: bool) -> Iterator[_Batch]:
-        """The windows that the sentences complete, some at a time."""
+        """The windows that the sentences complete, a few at a time."""
         windows: list[Window] = []
         for sentence in sentences:
             windows += self._add(sentence)
@@ -172,14 +184,12 @@ class Reader:
         del self.ids[: self.first_id - base]
         return batch
 
-    def _decide_all(
-        self, batch: _Batch, future: Future[Floats] | None, given: Mapping[int, Sequence[WordSpan]] | None
-    ) -> Iterator[Block]:
+    def _decide_all(self, batch: _Batch, future: Future[Floats] | None, source: _Source) -> Iterator[Block]:
         vectors = self._model.encoder.encode(batch.ids, batch.shifted) if future is None else future.result()
         for ready in self._cut(batch.windows, vectors, last=batch.last):
-            # The encoder has the other processors: threads for products this small would only be in its way.
+            # The encoder uses the other processors, which threads for products this small would only slow down.
             with _libraries().limit(limits=1, user_api="blas"):
-                block = self._decide(*ready, given)
+                block = self._decide(*ready, source)
             yield block
 
     def _cut(
@@ -192,7 +202,7 @@ class Reader:
             self.vectors = np.concatenate([self.vectors, vectors[position : position + kept]])
             position += kept
             if self._model.config.proposals.rule == "top" and not (last and number == len(windows)):
-                continue  # the best of the whole document are known at its end
+                continue  # the best candidates of a document are known only at its end
             sentences: list[Sentence] = []
             lengths: list[int] = []
             done = 0
@@ -204,16 +214,54 @@ class Reader:
                 ready, self.vectors = self.vectors[:done], self.vectors[done:].copy()
                 yield sentences, lengths, ready
 
-    def _decide(
+    def _decide(self, sentences: list[Sentence], lengths: list[int], vectors: Floats, source: _Source) -> Block:
+        edges = np.cumsum([0, *(len(sentence.words) for sentence in sentences)])
+        spans, x, scores = self._proposals(edges.tolist(), lengths, vectors, source.given)
+        owners = (np.searchsorted(edges, spans[:, 0], side="right") - 1).tolist()
+        first_sentence, first_word = self.sentences, self.words
+        quoted = self._pass(sentences)
+        words = [word for sentence in sentences for word in sentence.words]
+        facts = [
+            PlacedFacts(mention_facts(words[start:stop]), first_sentence + owner, quoted[start])
+            for (start, stop), owner in zip(spans.tolist(), owners, strict=True)
+        ]
+        decisions = self.clusterer.cluster(x, scores, facts)
+        labels = mention_labels(self._model, x, [placed.facts for placed in facts])
+        offsets = [offset for sentence in sentences for offset in sentence.offsets]
+        mentions = []
+        for (first, stop), placed, label, decision in zip(spans.tolist(), facts, labels, decisions, strict=True):
+            start, end = offsets[first].start, offsets[stop - 1].end
+            mentions.append(
+                MentionRecord(
+                    words=WordSpan(first_word + first, first_word + stop),
+                    start=start,
+                    end=end,
+                    text=sys.intern(source.text[start - source.begin : end - source.begin]),  # most recur
+                    sentence=placed.sentence,
+                    kind=label[0],
+                    type=label[1],
+                    facts=placed.facts,
+                    entity=decision.entity,
+                    score=confidence(decision, self._calibration),
+                    rivals=decision.rivals,
+                    decision=decision,
+                )
+            )
+        return Block(mentions, x, scores, facts, self.words)
+
+    def _proposals(
         self,
-        sentences: list[Sentence],
-        lengths: list[int],
+        edges: Sequence[int],
+        lengths: Sequence[int],
         vectors: Floats,
         given: Mapping[int, Sequence[WordSpan]] | None,
-    ) -> Block:
+    ) -> tuple[Integers, Floats, Floats]:
+        """The spans to decide (in words from the first of these sentences), their vectors x, and their scores s_m.
+
+        `edges` are the words where sentences begin and the last one ends.
+        """
         config, heads = self._model.config, self._model.heads
-        edges = np.cumsum([0, *(len(sentence.words) for sentence in sentences)])
-        places = [WordSpan(*span) for span in pairwise(edges.tolist())]
+        places = [WordSpan(*span) for span in pairwise(edges)]
         end = np.cumsum(lengths)
         candidates = candidates_of(end - lengths, end, places, max_width=config.model.max_width, unit=config.model.unit)
         grid = heads.mention_scores(vectors, candidates, self._genre)
@@ -221,21 +269,9 @@ class Reader:
             spans = select(grid, candidates, places, config.proposals)
         else:
             spans = self._given(given, places, candidates)
-            np.maximum(grid, 0, out=grid)  # the caller says that they are mentions
+            np.maximum(grid, 0, out=grid)  # given mentions are never rejected
         x = heads.span_vectors(vectors, candidates, spans)
-        scores = grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float32)
-        owners = (np.searchsorted(edges, spans[:, 0], side="right") - 1).tolist()
-        words = [word for sentence in sentences for word in sentence.words]
-        quoted = self.quotes.scan(words)
-        facts = [
-            mention_facts(words[start:stop], sentence=self.sentences + owner, quoted=quoted[start])
-            for (start, stop), owner in zip(spans.tolist(), owners, strict=True)
-        ]
-        decisions = list(self.clusterer.cluster(x, scores, facts))
-        block = Block(sentences, self.words, spans + self.words, x, facts, decisions)
-        self.sentences += len(sentences)
-        self.words += len(words)
-        return block
+        return spans, x, grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float32)
 
     def _given(
         self, given: Mapping[int, Sequence[WordSpan]], places: Sequence[WordSpan], candidates: Candidates
@@ -253,71 +289,46 @@ class Reader:
                 spans.append((place.start + start, place.start + end))
         return np.array(spans, dtype=np.int64).reshape(-1, 2)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What is kept between calls: JSON values, and arrays by name."""
-        memory, arrays = self.clusterer.state()
-        facts = {name: getattr(self, name) for name in ("ids", "first_id", "sentences", "words")}
-        facts["lengths"] = list(self.lengths)
-        facts["open"] = [(sentence.words, sentence.offsets, sentence.starts_paragraph) for sentence in self.open]
-        facts |= {"windows": vars(self.splitter), "quote": self.quotes.open_for, "memory": memory}
-        return facts, {"vectors": self.vectors, **arrays}
+    def skip(self, sentences: Iterable[Sentence]) -> None:
+        """Passes over the next sentences without encoding or clustering, as a reader does that goes on with a text.
 
-    def restore(self, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Goes back to where `state` was called."""
-        for name in ("ids", "first_id", "sentences", "words"):
-            setattr(self, name, facts[name])
-        self.lengths = deque(facts["lengths"])
-        self.open = deque(
-            Sentence(tuple(words), tuple(CharSpan(*offset) for offset in offsets), starts)
-            for words, offsets, starts in facts["open"]
-        )
-        vars(self.splitter).update(facts["windows"])
-        self.quotes.open_for = facts["quote"]
-        self.vectors = arrays["vectors"]
-        self.clusterer.restore(facts["memory"], arrays)
+        `vectors` and the clusterer then have to be set to what they were after these sentences.
+        """
+        for batch in self._batches(sentences, last=False):
+            pieces = sum(window.keep_end - window.keep_start for window in batch.windows)
+            blank = np.zeros((pieces, self.vectors.shape[1]), np.float32)
+            for done, _, _ in self._cut(batch.windows, blank, last=False):
+                self._pass(done)
+
+    def _pass(self, sentences: Sequence[Sentence]) -> list[bool]:
+        """Counts decided sentences; gives for each word whether it is inside quotation marks."""
+        words = [word for sentence in sentences for word in sentence.words]
+        self.sentences += len(sentences)
+        self.words += len(words)
+        return self.quotes.scan(words)
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The libraries of this process that have threads of their own."""
+    """The libraries of this process that run threads of their own."""
     return ThreadpoolController()
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The proposed mentions of a document, with what was decided for each, and their vectors x."""
-
-    spans: list[WordSpan]
-    decisions: list[Decision]
-    x: Floats
-    facts: list[MentionFacts]
-
-    def clusters(self) -> list[Sequence[WordSpan]]:
-        """The entities that were found, in order of first mention."""
-        return decode(self.spans, [decision.action for decision in self.decisions])
-
-
-def sentences_of(document: Document) -> list[Sentence]:
-    """The sentences of a document as `Reader` takes them."""
-    return [
-        Sentence(document.words[start:end], document.offsets[start:end], False) for start, end in document.sentences
-    ]
-
-
-def read_document(document: Document, model: Model, policy: MemoryPolicy) -> Reading:
-    """Finds the mentions of a document and clusters them under a memory policy."""
+def read_document(document: Document, model: Model, policy: MemoryPolicy) -> Block:
+    """The mentions of a whole document, clustered under a memory policy, as one block."""
     reader = Reader(model, policy, genre=document.genre)
-    blocks = list(reader.read(sentences_of(document), last=True))
-    return Reading(
-        [WordSpan(*span) for block in blocks for span in block.spans.tolist()],
-        [decision for block in blocks for decision in block.decisions],
+    blocks = list(reader.read(document.read(), text=document.text, last=True))
+    return Block(
+        [mention for block in blocks for mention in block.mentions],
         np.concatenate([np.zeros((0, model.heads.span_width), np.float32), *(block.x for block in blocks)]),
-        [facts for block in blocks for facts in block.facts],
+        np.concatenate([np.zeros(0, np.float32), *(block.scores for block in blocks)]),
+        [placed for block in blocks for placed in block.facts],
+        len(document.words),
     )
 
 
 def mention_labels(model: Model, x: Floats, facts: Sequence[MentionFacts]) -> list[tuple[str, str | None]]:
-    """Kind and type of mentions. A pronoun is known by its wording, and so is a name where kinds were not learned."""
+    """Kind and type of mentions. Pronouns are recognised by their words, and so are names if kinds were not learned."""
     config, rows = model.config.model, range(len(facts))
     kinds = [config.kinds[number] for number in model.heads.labels("kind", x).argmax(1)] if config.kinds else []
     types = [config.types[number] for number in model.heads.labels("type", x).argmax(1)] if config.types else []

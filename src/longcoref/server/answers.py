@@ -10,16 +10,14 @@ import io
 import json
 import os
 from collections.abc import AsyncIterator, Collection
-from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
-import numpy as np
 from anyio import CapacityLimiter, fail_after, to_thread
 
-from longcoref.render.steps import StepWriter, TraceWriter
+from longcoref.mention import MentionRecord
+from longcoref.render.steps import MentionWriter, TraceWriter
 from longcoref.resolver import Resolver
-from longcoref.runtime.stream import Step
 from longcoref.server.gate import Place
 from longcoref.server.limits import Limits
 from longcoref.server.metrics import Metrics
@@ -27,8 +25,6 @@ from longcoref.text import tokenize
 
 _PIECE = 2000
 """Characters read at a time: several windows, so that all threads have work, and well below a second of it."""
-
-_NO_SCORES = np.zeros(0, np.float32)
 
 
 class OutOfTimeError(Exception):
@@ -90,17 +86,17 @@ class WholeAnswer:
     """One JSON object of the schema `longcoref/1`, when the text has ended."""
 
     def __init__(self, resolver: Resolver, *, id: str, types: Collection[str] | None, min_mentions: int) -> None:
-        self._resolver, self._id = resolver, id
+        self._reading, self._id = resolver.open(), id
         self._types, self._min_mentions = types, min_mentions
 
     def feed(self, piece: str) -> str:
         """Takes the next piece; there is nothing to send yet."""
-        self._resolver.feed(piece)
+        self._reading.feed(piece)
         return ""
 
     def finish(self, check: Stop) -> str:
         """Returns the object."""
-        result = replace(self._resolver.finish(), id=self._id)
+        result = self._reading.finish(id=self._id)
         check()
         return result.select(types=self._types, min_mentions=self._min_mentions).to_json()
 
@@ -126,12 +122,14 @@ class LineAnswer:
         self._types, self._min_mentions = types, min_mentions
         self._stream = resolver.stream()
         self._text, self._read = text, 0
-        self._steps: list[Step] = []
+        self._mentions: list[MentionRecord] = []
         self._lines = io.StringIO()
         self._trace = TraceWriter(self._lines) if trace else None
         if self._trace is not None:
             self._trace.begin(id)
-        self._writer = StepWriter(self._lines, resolver.model, resolver.policy, types=types, min_mentions=min_mentions)
+        self._writer = MentionWriter(
+            self._lines, resolver.model, resolver.policy, types=types, min_mentions=min_mentions
+        )
         self._writer.begin(id)
 
     def feed(self, piece: str) -> str:
@@ -146,21 +144,19 @@ class LineAnswer:
         self._add(self._stream.finish())
         self._writer.end()
         check()
-        result = self._resolver.gather(tokenize(self._text, id=self._id), self._steps)
+        result = self._resolver.result(tokenize(self._text, id=self._id), self._mentions)
         check()
         selected = result.select(types=self._types, min_mentions=self._min_mentions)
         self._lines.write(f'{{"result": {selected.to_json()}}}\n')
         return self._taken()
 
-    def _add(self, steps: list[Step]) -> None:
-        for step in steps:
+    def _add(self, mentions: list[MentionRecord]) -> None:
+        for mention in mentions:
             if self._trace is not None:
-                self._trace.add(step)
-            self._writer.add(step)
-            if step.decision.entity is not None:
-                # Without its scores: they were sent already, and they are most of its size.
-                decision = replace(step.decision, links=_NO_SCORES, offered=None, options=_NO_SCORES)
-                self._steps.append(replace(step, decision=decision))
+                self._trace.add(mention)
+            self._writer.add(mention)
+            if mention.entity is not None:
+                self._mentions.append(mention.without_decision())
 
     def _taken(self) -> str:
         lines = self._lines.getvalue()

@@ -155,7 +155,6 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
                 text=wanted.text,
                 trace=wanted.trace,
             )
-        own.stream()
         return WholeAnswer(own, id=wanted.id, types=wanted.types, min_mentions=wanted.min_mentions)
     except UsageError as error:
         raise _mistake("memory", str(error)) from error

@@ -83,13 +83,13 @@ def _choose(document: Document, random: np.random.Generator, share: float) -> li
     starts = {sentence.start for sentence in document.sentences}
     hidden = []
     for cluster in clusters:
-        pronouns = PRONOUNS.get(_gender([facts[span] for span in cluster.spans]))
+        pronouns = PRONOUNS.get(_gender([facts[span].facts for span in cluster.spans]))
         if pronouns is None or any(mention.type not in ("PER", None) for mention in cluster.mentions):
             continue
         named, last = False, -_REACH - 1
         for span in sorted(cluster.spans):
             fact = facts[span]
-            is_name = fact.name is not None and not fact.pronoun
+            is_name = fact.facts.name is not None and not fact.facts.pronoun
             near = fact.sentence - last <= _REACH
             last = fact.sentence
             if is_name and named and near and span not in nested and random.random() < share:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from longcoref.document import Document, crop_document
+from longcoref.document import Document
 from longcoref.formats import write_corpus
 from longcoref.resolver import Resolver
 from longcoref.silver.hide import hide_names
@@ -72,7 +72,7 @@ def _stretches(document: Document, settings: LabelSettings) -> Iterator[Document
         begin = int(np.searchsorted(ends, number * total // count, side="left"))
         first = document.sentences[begin].start
         last = int(np.searchsorted(ends, min(first + min(settings.stretch, settings.words), total), side="left"))
-        yield crop_document(document, WordSpan(first, ends[min(last, len(ends) - 1)]))
+        yield document.crop(WordSpan(first, ends[min(last, len(ends) - 1)]))
 
 
 def _cut(document: Document, length: int) -> Iterator[Document]:
@@ -82,7 +82,7 @@ def _cut(document: Document, length: int) -> Iterator[Document]:
     goals = list(accumulate([len(document.words) / parts] * parts))
     for _, end in document.sentences:
         if end >= goals[0] - 1e-6 or end == len(document.words):
-            yield crop_document(document, WordSpan(begin, end))
+            yield document.crop(WordSpan(begin, end))
             begin = end
             while goals and goals[0] <= end + 1e-6:
                 goals.pop(0)
@@ -95,4 +95,4 @@ def _bare(document: Document) -> Document:
         replace(cluster, mentions=tuple(replace(m, kind=None, type=None) for m in cluster.mentions))
         for cluster in document.clusters or ()
     )
-    return replace(document, clusters=clusters)
+    return document.with_clusters(clusters)

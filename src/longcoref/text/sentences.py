@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
-from longcoref.document import Document
+from longcoref.document import Document, Sentence
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.text.abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, OPENERS, TITLES
 from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN, STOP, WINDOW, WORD
@@ -34,15 +33,6 @@ _CLOSES_AFTER_SPACE = frozenset("”»›)]}")  # the closing marks that cannot 
 _char_span: Callable[[tuple[int, int]], CharSpan] = partial(tuple.__new__, CharSpan)
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """The words of a sentence, where they stand in the whole text, and whether it is the first of a paragraph."""
-
-    words: tuple[str, ...]
-    offsets: tuple[CharSpan, ...]
-    starts_paragraph: bool
-
-
 class SentenceStream:
     """Splits text that comes in pieces: however it is cut, the sentences are the same.
 
@@ -58,7 +48,6 @@ class SentenceStream:
         self._words: list[str] = []  # the open sentence
         self._starts: list[int] = []
         self._ends: list[int] = []
-        self._starts_paragraph = True
         # The mark that may have ended it, or `_PERHAPS`, or nothing; and whether a quote or bracket closed behind it.
         self._stop = ""
         self._closed = False
@@ -72,7 +61,7 @@ class SentenceStream:
         """The sentences that were still open. The text is over; a new one takes a new stream."""
         sentences = self._read(len(self._buffer) + 1)
         if self._words:
-            sentences.append(self._take(starts_paragraph=False))
+            sentences.append(self._take())
         return sentences
 
     def _decidable(self) -> int:
@@ -107,9 +96,9 @@ class SentenceStream:
                 paragraph = self._breaks + _line_breaks(buffer[position:start]) > 1
                 self._breaks = 0
                 if self._ends_before(kind, start, paragraph=paragraph, glued=start == position):
-                    sentences.append(self._take(starts_paragraph=paragraph))
+                    sentences.append(self._take())
             if len(words) > MAX_WORDS - 2:  # the match may be two words
-                sentences.append(self._take(starts_paragraph=False))
+                sentences.append(self._take())
             word = match[kind]
             position = end
             if kind != PLAIN:
@@ -155,14 +144,14 @@ class SentenceStream:
             return (stop != "." or words[0].islower()) and not closed and not glued
         return True
 
-    def _take(self, *, starts_paragraph: bool) -> Sentence:
-        """Closes the open sentence; the one that follows starts a paragraph or not."""
+    def _take(self) -> Sentence:
+        """Closes the open sentence."""
         offsets = tuple(map(_char_span, zip(self._starts, self._ends, strict=True)))
-        sentence = Sentence(tuple(self._words), offsets, self._starts_paragraph)
+        sentence = Sentence(tuple(self._words), offsets)
         self._words.clear()
         self._starts.clear()
         self._ends.clear()
-        self._starts_paragraph, self._stop, self._closed = starts_paragraph, "", False
+        self._stop, self._closed = "", False
         return sentence
 
 

@@ -43,18 +43,19 @@ def compare(model: CorefModel, runtime: Model, documents: Iterable[Document], po
     """Counts where the runtime and the torch model part ways."""
     mentions = proposed = differing = beyond = 0
     for document in documents:
-        reading = read_document(document, runtime, policy)
+        mentions_read = read_document(document, runtime, policy).mentions
+        found = [mention.words for mention in mentions_read]
         example = prepare(document, model.encoder.tokenizer, model.config)
         with torch.no_grad():
             vectors = model.encoder.encode(example.pieces.ids, example.windows)
             grid = model.heads.mention_scores(vectors, example.candidates, example.genre)
             own = select(grid.numpy(), example.candidates, document.sentences, model.config.proposals)
-            proposed += len({(span.start, span.end) for span in reading.spans} ^ set(map(tuple, own.tolist())))
-            spans = np.array(reading.spans, dtype=np.int64).reshape(-1, 2)
+            proposed += len({(span.start, span.end) for span in found} ^ set(map(tuple, own.tolist())))
+            spans = np.array(found, dtype=np.int64).reshape(-1, 2)
             index = np.arange(len(spans))
             places = Proposals(spans, [None] * len(spans), index).fields()
-            actions = [decision.action for decision in reading.decisions]
-            facts = document_facts(document.words, document.sentences, reading.spans)
+            actions = [mention.decided.action for mention in mentions_read]
+            facts = document_facts(document.words, document.sentences, found)
             features = model.config.model.features
             unrolled = unroll(actions, facts, index, policy, features=features, genre=example.genre)
             x = model.heads.span_vectors(vectors, example.candidates, torch.from_numpy(spans))

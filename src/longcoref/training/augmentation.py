@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -48,7 +47,7 @@ class Renamer:
             genre=document.genre,
             speakers=document.speakers,
         )
-        return replace(renamed, clusters=document.clusters)
+        return renamed.with_clusters(document.clusters)
 
 
 def _names(document: Document) -> dict[str, int]:
@@ -67,7 +66,7 @@ def _names(document: Document) -> dict[str, int]:
 def _gender(document: Document, cluster: Cluster) -> int:
     def bits(mention: Mention) -> int:
         words = document.words[mention.span.start : mention.span.end]
-        return mention_facts(words, sentence=0, quoted=False).gender & (MASCULINE | FEMININE)
+        return mention_facts(words).gender & (MASCULINE | FEMININE)
 
     counts = Counter(bits(mention) for mention in cluster.mentions)
     del counts[0]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from longcoref.clusters import gold_entities
 from longcoref.config import Config, ModelConfig
-from longcoref.document import Document, crop_document
+from longcoref.document import Document
 from longcoref.errors import ConfigError, unknown_name
 from longcoref.features.candidates import Candidates, candidates_of
-from longcoref.features.facts import MentionFacts, document_facts
+from longcoref.features.facts import PlacedFacts, document_facts
 from longcoref.runtime.pieces import Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
 from longcoref.spans import WordSpan
@@ -58,7 +58,7 @@ class Example:
         mentions = (mention for cluster in self.document.clusters or () for mention in cluster.mentions)
         return {mention.span: (mention.kind, mention.type) for mention in mentions}
 
-    def facts(self, spans: npt.NDArray[np.int64]) -> list[MentionFacts]:
+    def facts(self, spans: npt.NDArray[np.int64]) -> list[PlacedFacts]:
         """The facts of proposed spans, shape (spans, 2)."""
         return document_facts(self.document.words, self.document.sentences, spans.tolist())
 
@@ -92,5 +92,5 @@ def crop(example: Example, tokenizer: Tokenizer, config: Config, *, first: int, 
     windows = example.windows[first : first + count]
     begin = int(np.searchsorted(example.pieces.first, windows[0].start))
     end = int(np.searchsorted(example.pieces.end, windows[-1].end, side="right"))
-    part = crop_document(example.document, WordSpan(begin, end))
+    part = example.document.crop(WordSpan(begin, end))
     return prepare(part, tokenizer, config, config.train.overlap)
