@@ -16,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.alert import Alert
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.expected_conditions import alert_is_present
 from selenium.webdriver.support.wait import WebDriverWait
 
 import longcoref
@@ -159,6 +161,10 @@ class Reader:
         self.click("#download")
         WebDriverWait(self.driver, 30).until(lambda _: list(self.folder.glob("*.json")))
         return next(self.folder.glob("*.json"))
+
+    def dialog(self) -> Alert:
+        """The question that the page asks."""
+        return WebDriverWait(self.driver, 30).until(alert_is_present())
 
     def wait_for(self, selector: str, text: str) -> None:
         WebDriverWait(self.driver, 30).until(lambda _: text in self.element(selector).text)
@@ -312,24 +318,100 @@ def test_a_corrected_file_is_opened_again(reader: Reader, story_page: str) -> No
     assert json.loads(reader.download().read_text(encoding="utf-8")) == record
 
 
-def test_a_file_of_another_text_is_refused(reader: Reader, story_page: str) -> None:
+MENTION = {"start": 0, "end": 5, "text": STORY[:5]}
+BAD_FILES = {
+    "a list": [1, 2],
+    "of schema longcoref/1": {"schema": "longcoref/2", "clusters": []},
+    "cluster: expected a list": {},
+    "cluster 0: expected an object, got null": {"clusters": [None]},
+    "cluster 0, mention: expected a list": {"clusters": [{"id": 0}]},
+    "cluster 0, mentions: expected at least one": {"clusters": [{"id": 0, "mentions": []}]},
+    "cluster 1, id: expected an id of its own, got 0": {"clusters": [{"id": 0, "mentions": [MENTION]}] * 2},
+    "cluster 0, id: expected a whole number or text": {"clusters": [{"id": [], "mentions": [MENTION]}]},
+    "name: expected text of at most 1000 characters": {"clusters": [{"name": "x" * 200_000, "mentions": [MENTION]}]},
+    "cluster 0, name: expected text": {"clusters": [{"name": 7, "mentions": [MENTION]}]},
+    "cluster 0, type: expected text": {"clusters": [{"type": {}, "mentions": [MENTION]}]},
+    "start: expected a whole number from 0, got -1": {"clusters": [{"mentions": [{"start": -1, "end": 4}]}]},
+    "start: expected a whole number from 0, got 0.5": {"clusters": [{"mentions": [{"start": 0.5, "end": 4}]}]},
+    'start: expected a whole number from 0, got "0"': {"clusters": [{"mentions": [{"start": "0", "end": 4}]}]},
+    "end: expected a whole number above 4, got 4": {"clusters": [{"mentions": [{"start": 4, "end": 4}]}]},
+    "end: expected a whole number above 0, got 1.5": {"clusters": [{"mentions": [{"start": 0, "end": 1.5}]}]},
+    "the length of the text, got 99999999": {"clusters": [{"mentions": [{"start": 0, "end": 99_999_999}]}]},
+    "mention 0 is of another text": {"clusters": [{"mentions": [{"start": 0, "end": 4, "text": "Anna"}]}]},
+    "score: expected a number from 0 to 1, got 7": {"clusters": [{"mentions": [MENTION | {"score": 7}]}]},
+    "kind: expected text": {"clusters": [{"mentions": [MENTION | {"kind": 7}]}]},
+    "sentence: expected a whole number": {"clusters": [{"mentions": [MENTION | {"sentence": -1}]}]},
+    "quote: expected a list": {"clusters": [], "quotes": {}},
+    "quote 0, end: expected at most": {"clusters": [], "quotes": [{"start": len(STORY), "end": len(STORY) + 9}]},
+    "speaker: expected the id of a cluster, got 3": {"clusters": [], "quotes": [{"start": 0, "end": 4, "speaker": 3}]},
+    "continues: expected true or false": {"clusters": [], "quotes": [{"start": 0, "end": 4, "continues": 1}]},
+    "text: expected a string": {"clusters": [], "text": 7},
+    "the file, id: expected text": {"clusters": [], "id": 7},
+    "memory: expected an object": {"clusters": [], "memory": 7},
+    "words 0: expected a pair of offsets": {"clusters": [], "words": [0, 4]},
+    "words 0, end: expected at most": {"clusters": [], "text": "short", "words": [[0, 9]]},
+}  # fmt: skip
+
+
+def test_a_bad_file_is_refused_before_anything_changes(reader: Reader, story_page: str) -> None:
     reader.open(story_page)
-    cast = reader.cast()
+    reader.entity("Lydia").click()
+    reader.write("#name", "Lydia Arden\n")
+    shown = [reader.element(part).text for part in ("#cast", "#text", "#details")]
     wrong = reader.folder / "wrong.json"
-    mention = {"start": 0, "end": 4, "text": "Anna"}
-    beyond = {"start": len(STORY), "end": len(STORY) + 9, "speaker": 0, "addressee": None, "score": 1}
-    for record in ({"clusters": [{"id": 0, "mentions": [mention]}]}, {"clusters": [], "quotes": [beyond]}):
-        wrong.write_text(json.dumps({"schema": "longcoref/1", **record}))
+    for message, record in BAD_FILES.items():
+        wrong.write_text(json.dumps(record if isinstance(record, list) else {"schema": "longcoref/1"} | record))
         reader.element("#file").send_keys(str(wrong))
-        reader.wait_for("#banner", f"another text: expected “{mention['text'] if record['clusters'] else ''}”")
-        assert reader.cast() == cast
+        reader.wait_for("#banner", message)
+        assert len(reader.element("#banner").text) < 300
+        assert [reader.element(part).text for part in ("#cast", "#text", "#details")] == shown
+    wrong.write_text("{")
+    reader.element("#file").send_keys(str(wrong))
+    reader.wait_for("#banner", "Cannot open")
+    reader.click("#undo")  # the corrections are still there
+    assert "Lydia" in reader.cast()
+
+
+def test_corrections_are_not_lost_unasked(reader: Reader, story: Result, story_page: str) -> None:
+    leaving = (
+        "const leaving = new Event('beforeunload', { cancelable: true });"
+        "dispatchEvent(leaving); return leaving.defaultPrevented"
+    )
+    reader.open(story_page)
+    other = reader.folder / "other.txt"  # not .json, so that it is not taken for a download
+    other.write_text(json.dumps({"schema": "longcoref/1", "text": "Ann left.", "clusters": []}))
+    assert reader.driver.execute_script(leaving) is False
+    reader.entity("Lydia").click()
+    reader.write("#name", "Lydia Arden\n")
+    assert reader.driver.execute_script(leaving) is True
+    reader.element("#file").send_keys(str(other))
+    reader.dialog().dismiss()
+    assert "Lydia Arden" in reader.cast()
+    reader.element("#file").send_keys(str(other))
+    reader.dialog().accept()
+    reader.wait_for("#blocks", "Ann left.")
+    reader.open(story_page)
+    reader.entity("Lydia").click()
+    reader.write("#name", "Lydia Arden\n")
+    reader.download()
+    assert reader.driver.execute_script(leaving) is False
+    reader.element("#file").send_keys(str(other))
+    reader.wait_for("#blocks", "Ann left.")
+
+
+def test_a_name_of_any_length_is_drawn(reader: Reader) -> None:
+    text = f"{'x' * 200_000} left. {'x' * 200_000} came."
+    mentions = [{"start": 0, "end": 200_000}, {"start": 200_007, "end": 400_007}]
+    record = {"schema": "longcoref/1", "clusters": [{"id": 0, "name": "x" * 200_000, "mentions": mentions}]}
+    reader.open(page(record, text, title="Long"))
+    assert reader.texts(".entity .count") == ["2"]
 
 
 def test_the_memory_is_shown_if_there_is_a_trace(reader: Reader, story: Result, story_page: str) -> None:
     reader.open(story_page)
     reader.click("#tab-memory")
     reader.wait_for("#strip-note", "2 cells")
-    assert "1 mentions ignored, 1 found to be none" in reader.element("#strip-note").text
+    assert "1 mentions ignored, 1 rejected" in reader.element("#strip-note").text
     reader.entity("Wren").click()
     reader.press("n")
     assert "cell 2" in reader.element("#mention-box").text
@@ -417,9 +499,9 @@ def test_quotations_have_the_colour_of_their_speaker_and_say_who_speaks(reader: 
         ["Ann", "speaks, quotation 1 of 2", "to Bob <b> · 75 % sure"],
         ["Ann", "speaks, quotation 2 of 2", "to Bob <b> · 75 % sure"],
         ["Bob <b>", "speaks, quotation 1 of 1", "to Ann · 75 % sure"],
-        ["Who speaks was not found", "to Ann · 75 % sure"],
+        ["Speaker not found", "to Ann · 75 % sure"],
     ]
-    assert 'Somebody to Ann: "She ran,"' in reader.element("#live").get_attribute("textContent")
+    assert 'Unknown speaker to Ann: "She ran,"' in reader.element("#live").get_attribute("textContent")
     ActionChains(reader.driver).move_to_element(reader.element("[data-quote='2']")).perform()
     reader.wait_for("#tip", "Bob <b>")
 

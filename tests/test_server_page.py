@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,15 @@ from typing import Any
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.expected_conditions import alert_is_present
 from selenium.webdriver.support.wait import WebDriverWait
 
 import longcoref
 from longcoref.resolver import Resolver
-from serving import LONG, TEXT, running
+from longcoref.server.access import Access
+from longcoref.server.app import build_app
+from longcoref.server.limits import Limits
+from serving import LONG, TEXT, running, serving
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +69,8 @@ def page(driver: tuple[webdriver.Chrome, Path], address: str) -> Iterator[Page]:
     chrome.get_log("browser")
     chrome.get(address)
     yield Page(chrome)
-    assert [entry for entry in chrome.get_log("browser") if "413" not in entry["message"]] == []
+    refused = re.compile("status of 4(01|13)")
+    assert [entry for entry in chrome.get_log("browser") if not refused.search(entry["message"])] == []
 
 
 def test_a_pasted_text_is_read_and_shown(page: Page, resolver: Resolver) -> None:
@@ -116,4 +122,35 @@ def test_a_refusal_is_told_and_the_text_kept(page: Page) -> None:
 def test_reading_can_be_stopped(page: Page) -> None:
     page.paste(LONG)
     page.driver.execute_script("document.getElementById('reading-stop').click()")
+    page.wait(lambda: not page.element("#reading").is_displayed())
+
+
+def test_the_page_asks_for_the_token(page: Page, resolver: Resolver) -> None:
+    limits = Limits()
+    with serving(build_app(resolver, limits, Access(token="0123456789abcdef")), limits) as port:
+        page.driver.get(f"http://127.0.0.1:{port}/")
+        assert not page.element("#start-token").is_displayed()
+        page.paste("She came back, and her dog too.")
+        page.wait(lambda: "token is required" in page.element("#start-error").text)
+        page.element("#start-token").send_keys("0123456789abcdef")
+        page.element("#start-read").click()
+        page.wait(lambda: page.texts("#blocks") == ["She came back, and her dog too."])
+        page.wait(lambda: not page.element("#reading").is_displayed())
+
+
+def test_another_text_does_not_replace_corrections_unasked(page: Page) -> None:
+    page.read("Anna came back. She saw her dog, and Anna smiled.")
+    page.wait(lambda: page.texts(".entity"))
+    page.element(".entity").click()
+    page.element("#name").send_keys(" Hale\n")
+    corrected = page.texts(".entity .name")
+    page.element("#another").click()
+    page.paste("A ship came.")
+    WebDriverWait(page.driver, 60).until(alert_is_present()).dismiss()
+    page.driver.execute_script("document.getElementById('start').close()")
+    assert page.texts(".entity .name") == corrected
+    page.element("#another").click()
+    page.element("#start-read").click()
+    WebDriverWait(page.driver, 60).until(alert_is_present()).accept()
+    page.wait(lambda: page.texts("#blocks") == ["A ship came."])
     page.wait(lambda: not page.element("#reading").is_displayed())

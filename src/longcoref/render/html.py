@@ -23,7 +23,20 @@ from longcoref.memory.actions import ActionKind
 from longcoref.mention import MentionRecord
 from longcoref.result import Result
 
-_SCRIPTS = ("document", "edits", "paragraphs", "state", "text", "cast", "details", "strips", "memory", "search", "page")
+_SCRIPTS = (
+    "document",
+    "validation",
+    "edits",
+    "paragraphs",
+    "state",
+    "text",
+    "cast",
+    "details",
+    "strips",
+    "memory",
+    "search",
+    "page",
+)
 _MEMORY_ACTIONS = [kind.value for kind in ActionKind if kind is not ActionKind.INVALID]
 
 

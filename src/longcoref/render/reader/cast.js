@@ -1,4 +1,4 @@
-// The cast: a list of entities, of which only the rows in view are in the tree, and the filters.
+// The cast, a list of entities of which only the visible rows are in the tree, and the filters.
 
 const ROW = 34; // pixels, as in reader.css
 const list = byId("cast-list");
@@ -6,12 +6,12 @@ const rows = byId("cast-rows");
 let listed = [];
 
 const KINDS = { PROP: "names", NOM: "descriptions", PRON: "pronouns", QUOTE: "quotations" };
-const TYPES = { PER: "person", FAC: "place built", GPE: "country or town", LOC: "place", VEH: "vehicle", ORG: "organisation", none: "no type" };
+const TYPES = { PER: "person", FAC: "building", GPE: "country or town", LOC: "place", VEH: "vehicle", ORG: "organisation", none: "no type" };
 
 function renderCast() {
   const wanted = oneLine(state.query.trim()).toLowerCase();
   listed = state.doc.cast.filter((entity) => isListed(entity) && (!wanted || entity.name.toLowerCase().includes(wanted)));
-  // Who is called so in some mention counts too, after those who are named so.
+  // Entities whose names match come first, then those with a matching mention.
   if (wanted) {
     const named = new Set(listed);
     listed.push(...state.doc.cast.filter((entity) => isListed(entity) && !named.has(entity) && isCalled(entity, wanted)));
@@ -57,7 +57,7 @@ function row(entity, number) {
   return item;
 }
 
-/** Chooses an entity, or nobody if it was chosen; if none of its mentions is in view, goes to the next. */
+/** Selects an entity, or deselects it; if none of its mentions is in view, scrolls to the next. */
 function choose(entity) {
   const merging = state.merging;
   if (entity === state.selected && !merging) {
@@ -69,11 +69,11 @@ function choose(entity) {
   const { from, to } = visibleRange();
   if (merging || entity.mentions.some((mention) => mention.from >= from && mention.to <= to)) return;
   step(1);
-  // Who went through the cast by key goes on there.
+  // The keyboard focus stays in the cast.
   rows.querySelector("[aria-pressed='true']")?.focus({ preventScroll: true });
 }
 
-/** Opens or closes the cast where the window has no room to show it always. */
+/** Opens or closes the cast if the window is too narrow to show it permanently. */
 function showCast(open) {
   byId("cast").classList.toggle("open", open);
   byId("open-cast").ariaExpanded = String(open);
@@ -97,7 +97,7 @@ function renderFilters() {
   toggles(byId("kinds"), [...tally(kinds), ...heard], state.hiddenKinds, (kind) => [KINDS[kind] ?? kind, KINDS[kind] ?? kind]);
 }
 
-/** A button for each value, pressed while it is shown. */
+/** A button for each value, pressed while the value is shown. */
 function toggles(place, counted, hidden, labels) {
   place.replaceChildren(
     ...counted.map(([value, count]) => {

@@ -1,8 +1,8 @@
-// The selected entity, its current mention, and what can be corrected; and the tip on a mention under the pointer.
+// The panel of the selected entity, with its current mention and the corrections, and the tooltips of mentions and quotations.
 
 const details = byId("details");
 const tip = byId("tip");
-const HINT = "Choose somebody in the cast or the text. Then n and p go from mention to mention, q from quotation to quotation; ? shows all keys.";
+const HINT = "Select an entity in the cast or the text. Then n and p step through its mentions, q through its quotations; ? shows all keys.";
 const MOST_WORDINGS = 8;
 const ENTITY_TYPES = ["PER", "FAC", "GPE", "LOC", "VEH", "ORG"];
 
@@ -35,20 +35,20 @@ function renderDetails() {
     make(
       "div",
       { className: "actions" },
-      action("Merge with…", "It is the same as another (m)", startMerging),
-      action("Remove entity", "Take all its mentions out", () => correct(removing(entity.mentions, entity.name))),
-      action("Close", "Choose nobody (Esc)", () => select(null)),
+      action("Merge with…", "Merge with another entity (m)", startMerging),
+      action("Remove entity", "Remove all its mentions", () => correct(removing(entity.mentions, entity.name))),
+      action("Close", "Clear the selection (Esc)", () => select(null)),
     ),
   );
   renderCurrent();
 }
 
-/** What the document is and where it comes from. */
+/** The size of the document, and the model and memory that it comes from. */
 function provenance() {
   const { cast, quotes, rest } = state.doc;
   const mentions = cast.reduce((sum, entity) => sum + entity.mentions.length, 0);
   const lines = [`${mentions} mentions of ${cast.length} entities.`];
-  if (quotes.length) lines.push(`${quotes.filter(({ continues }) => !continues).length} quotations, in the colour of who speaks.`);
+  if (quotes.length) lines.push(`${quotes.filter(({ continues }) => !continues).length} quotations, in the colour of their speakers.`);
   if (rest.model) lines.push(`Model: ${rest.model}.`);
   if (rest.memory) lines.push(`Memory: ${rest.memory.policy}${rest.memory.capacity ? `, ${rest.memory.capacity} cells` : ""}.`);
   return lines;
@@ -69,7 +69,7 @@ function placeIn(spans, span) {
 }
 
 function nameField(entity) {
-  const input = make("input", { id: "name", value: oneLine(entity.name), autocomplete: "off" });
+  const input = make("input", { id: "name", value: oneLine(entity.name), maxLength: LONGEST_NAME, autocomplete: "off" });
   input.setAttribute("aria-label", "Name");
   input.addEventListener("change", () => {
     const name = input.value.trim();
@@ -97,7 +97,7 @@ function summary({ mentions }) {
   return `${mentions.length === 1 ? "1 mention" : `${mentions.length} mentions`}${parts.length ? ` (${parts.join(", ")})` : ""}, ${places}`;
 }
 
-/** What an entity is called, by kind. Pronouns are counted as they stand: they say of a gender what the text says. */
+/** The wordings of an entity, by kind. Pronouns are counted as the text has them: they are no claim about a gender. */
 function wordings(entity) {
   const kinds = new Set([...Object.keys(KINDS), ...entity.mentions.map(({ kind }) => kind)]);
   const groups = (entity.wordings ??= [...kinds].map((kind) => [kind, countedWordings(entity, kind)]));
@@ -113,7 +113,7 @@ function wordings(entity) {
   return make("dl", { className: "wordings", ariaLabel: "Wordings" }, ...parts.flat());
 }
 
-/** The wordings of one kind; a capital at the head of a sentence makes another name, but no other word. */
+/** The wordings of one kind. Except in names, a capital at the beginning of a sentence makes no difference. */
 function countedWordings({ mentions }, kind) {
   const own = mentions.filter((mention) => mention.kind === kind);
   if (kind === "PROP") return wordingsOf(own);
@@ -139,11 +139,11 @@ function mentionParts(mention) {
       make(
         "div",
         { className: "actions" },
-        action("Split off", "This mention is somebody else (x)", splitOff),
+        action("Split off", "Make this mention a new entity (x)", splitOff),
         ...(rest.length > 1 && rest.length < entity.mentions.length
-          ? [action("Split from here on", "From here on it is somebody else", () => split(rest))]
+          ? [action("Split from here on", "Make this and all later mentions a new entity", () => split(rest))]
           : []),
-        action("Remove mention", "It refers to nobody", () => correct(removing([mention], `“${oneLine(mention.text)}”`))),
+        action("Remove mention", "Remove this mention", () => correct(removing([mention], `“${oneLine(mention.text)}”`))),
       ),
     );
   }
@@ -155,10 +155,10 @@ function quoteParts(quote) {
   return [make("blockquote", {}, text.length > 240 ? `${text.slice(0, 240)}…` : text), ...quoteFacts(quote)];
 }
 
-/** To whom, and how sure, as a paragraph. */
+/** The addressee and the probability, as a paragraph. */
 function quoteFacts({ addressee, score, continues }) {
   const whom = present(addressee);
-  const said = [whom && `to ${oneLine(whom.name)}`, continues && "going on", score !== undefined && `${percent(score)} sure`];
+  const said = [whom && `to ${oneLine(whom.name)}`, continues && "continued", score !== undefined && `${percent(score)} sure`];
   return [make("p", { className: "note" }, said.filter(Boolean).join(" · "))];
 }
 
@@ -185,7 +185,7 @@ function facts(mention) {
   return lines.filter(Boolean).map((line) => make("p", { className: "note" }, line));
 }
 
-/** Shows who a mention is, or who speaks; beside a place of the window, or else the beginning of the span. */
+/** Shows the entity of a mention, or the speaker of a quotation, next to a place in the window or else to the start of the span. */
 function showTip(span, place = span.getClientRects()[0]) {
   tip.classList.toggle("late", Boolean(span.dataset.quote));
   if (span.dataset.quote) tipOfQuote(quoteOf(span));
@@ -196,7 +196,7 @@ function showTip(span, place = span.getClientRects()[0]) {
 function tipOfQuote(quote) {
   const speaker = present(quote.speaker);
   tip.style.setProperty("--hue", speaker?.hue ?? 0);
-  const heading = make("strong", {}, speaker ? oneLine(speaker.name) : "Who speaks was not found");
+  const heading = make("strong", {}, speaker ? oneLine(speaker.name) : "Speaker not found");
   const note = make("p", { className: "note" }, speaker ? `speaks${quotePlace(quote)}` : "");
   tip.replaceChildren(heading, note, ...quoteFacts(quote));
 }
@@ -209,7 +209,7 @@ function tipOfMention(mention) {
   tip.replaceChildren(heading, make("p", { className: "note" }, `${entity.type ?? "no type"} · ${entity.mentions.indexOf(mention) + 1} of ${count}`), ...facts(mention));
 }
 
-/** Puts the tip beside a rectangle of the window, inside the window. */
+/** Places the tooltip next to a rectangle, inside the window. */
 function placeTip({ left, top, bottom }) {
   tip.hidden = false;
   const { offsetWidth, offsetHeight } = tip;
@@ -222,7 +222,7 @@ function hideTip() {
   tip.hidden = true;
 }
 
-/** Shows the tip of the mention or quotation that has the focus, where the panel does not say the same. */
+/** Shows the tooltip of the focused mention or quotation, unless the panel already says the same. */
 function tipOnFocus() {
   const span = document.activeElement.closest(".mention, .quote");
   if (span && !state.selected) showTip(span);
@@ -232,7 +232,7 @@ function tipOnFocus() {
 function setUpDetails() {
   view.addEventListener("pointerover", ({ target, clientX, clientY }) => {
     const span = target.closest(".mention, .quote");
-    // A quotation may begin far above: its tip comes where the pointer is.
+    // A quotation may begin far above, so its tooltip is shown at the pointer.
     if (span) showTip(span, span.dataset.quote && { left: clientX, top: clientY - 14, bottom: clientY + 14 });
     else hideTip();
   });

@@ -1,5 +1,6 @@
-// The document: a text, its mentions and quotations in text order, its entities. Made from a record of the schema longcoref/1, the
-// page's own or that of a file, and turned back into one. Records count code points; the browser counts UTF-16 units.
+// The document: a text, its mentions and quotations in text order, and its entities. It is made from a record of the schema
+// longcoref/1, embedded in the page or opened from a file, and can be turned back into one. Records count code points; the
+// browser counts UTF-16 units.
 
 const SCHEMA = "longcoref/1";
 
@@ -43,7 +44,14 @@ function unpackedQuotes(packed, clusters) {
   }));
 }
 
-/** A function from code points to UTF-16 units of a text. */
+/** The number of code points of a text. */
+function codePoints(text) {
+  let count = text.length;
+  for (const _ of text.matchAll(/[\u{10000}-\u{10FFFF}]/gu)) count--;
+  return count;
+}
+
+/** A function that converts code points of a text to UTF-16 units. */
 function unitsOf(text) {
   const wide = Array.from(text.matchAll(/[\u{10000}-\u{10FFFF}]/gu), (match, count) => match.index - count);
   if (!wide.length) return (point) => point;
@@ -62,21 +70,7 @@ function lowerBound(items, value, key) {
   return low;
 }
 
-/** Throws where a file is not of our schema or speaks of another text. */
-function check(record, text) {
-  if (record?.schema !== SCHEMA || !Array.isArray(record.clusters)) {
-    throw new Error(`expected one result of schema ${SCHEMA}`);
-  }
-  const toUnit = unitsOf(text);
-  for (const { start, end, text: said } of [...record.clusters.flatMap(({ mentions }) => mentions), ...(record.quotes ?? [])]) {
-    const found = text.slice(toUnit(start), toUnit(end));
-    if (!(start < end) || !found || (said !== undefined && said !== found)) {
-      throw new Error(`it is of another text: expected “${said ?? ""}” at ${start} to ${end}, got “${found.slice(0, 60)}”`);
-    }
-  }
-}
-
-/** The document of a record. Entities, mentions and quotations are plain objects, and know each other. */
+/** The document of a record. Entities, mentions and quotations are plain objects, and refer to each other. */
 function documentOf({ text, clusters, quotes: spoken = [], ...rest }) {
   const toUnit = unitsOf(text);
   const entities = [];
@@ -107,34 +101,34 @@ function documentOf({ text, clusters, quotes: spoken = [], ...rest }) {
   return result;
 }
 
-/** Tells every entity its mentions and quotations; the cast are those who are mentioned, the most mentioned first. */
+/** Updates the mentions and quotations of every entity, and the cast: the entities with mentions, the most frequent first. */
 function regroup(doc) {
   for (const entity of doc.entities) [entity.mentions, entity.quotes, entity.wordings] = [[], [], null];
   for (const mention of doc.mentions) mention.entity?.mentions.push(mention);
-  // A speech of several paragraphs is one quotation.
+  // A quotation of several paragraphs counts once.
   for (const quote of doc.quotes) if (!quote.continues) quote.speaker?.quotes.push(quote);
   doc.cast = doc.entities
     .filter((entity) => entity.mentions.length)
     .sort((a, b) => b.mentions.length - a.mentions.length || a.mentions[0].index - b.mentions[0].index);
 }
 
-/** The spans, sorted by where they begin, that share a character with a stretch of the text. */
+/** The spans, of those sorted by start, that overlap a range of the text. */
 function within(spans, { from, to }) {
   const first = lowerBound(spans, from - spans.longest, (span) => span.from);
   return spans.slice(first, lowerBound(spans, to, (span) => span.from)).filter((span) => span.to > from);
 }
 
-/** An entity, if it has not lost all its mentions. */
+/** The entity, or null if it has no mentions left. */
 function present(entity) {
   return entity?.mentions.length ? entity : null;
 }
 
-/** Gives an entity its hue: those next to each other in rank are far apart on the circle. */
+/** Sets the hue of an entity; neighbours in rank get hues far apart. */
 function paint(entity, rank) {
   entity.hue = Math.round((255 + rank * 137.508) % 360);
 }
 
-/** A name for mentions that come without one: the most frequent proper name, else description, else pronoun. */
+/** A name for a cluster without one: the most frequent proper name, or else description, or else pronoun. */
 function nameOf(mentions) {
   for (const kind of ["PROP", "NOM"]) {
     const [first] = wordingsOf(mentions.filter((mention) => mention.kind === kind));
@@ -143,12 +137,12 @@ function nameOf(mentions) {
   return oneLine(mentions[0].text);
 }
 
-/** What mentions are worded like and how often, the most frequent first. */
+/** The different wordings of mentions with their counts, the most frequent first. */
 function wordingsOf(mentions) {
   return tally(mentions.map(({ text }) => oneLine(text)));
 }
 
-/** The different values and how often they come, the most frequent first. */
+/** The different values with their counts, the most frequent first. */
 function tally(values) {
   const counts = new Map();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -159,14 +153,14 @@ function oneLine(text) {
   return text.replace(/\s+/g, " ");
 }
 
-/** The document as a record again, with all that the first record said of it. */
+/** The document as a record, with all other fields of the record that it was made from. */
 function recordOf({ text, rest, cast, quotes: spoken }) {
   const inOrder = [...cast].sort((a, b) => a.mentions[0].index - b.mentions[0].index);
   const clusters = inOrder.map(({ id, name, type, mentions }) => ({
     id,
     name,
     type,
-    // What is undefined is left out by JSON.stringify.
+    // JSON.stringify leaves out what is undefined.
     mentions: mentions.map((m) => ({
       start: m.start, end: m.end, text: m.text, kind: m.kind, type: m.type, score: m.score, sentence: m.sentence,
     })),

@@ -1,5 +1,5 @@
-// Corrections by hand. Each is a change: mentions that move to another entity (or to none), and facts that are set on
-// entities or mentions. To apply a change gives the change that undoes it.
+// Corrections. Each is a change: mentions that move to another entity (or to none), and properties that are set on entities,
+// mentions or quotations. Applying a change returns the change that undoes it.
 
 function apply(doc, { label, moves = [], facts = [] }) {
   const back = {
@@ -14,24 +14,24 @@ function apply(doc, { label, moves = [], facts = [] }) {
 }
 
 function renaming(entity, name) {
-  return { label: `${entity.name} is now called ${name}`, facts: [[entity, { name }]] };
+  return { label: `Renamed ${entity.name} to ${name}`, facts: [[entity, { name }]] };
 }
 
-/** A type for an entity is one for all its mentions: what they said themselves is dropped. */
+/** Sets the type of an entity and of all its mentions. */
 function retyping(entity, type) {
   const facts = entity.mentions.map((mention) => [mention, { type: undefined }]);
-  return { label: `${entity.name} is now ${type ?? "without type"}`, facts: [[entity, { type }], ...facts] };
+  return { label: `${entity.name} is now ${type ?? "without a type"}`, facts: [[entity, { type }], ...facts] };
 }
 
-/** Two entities are one: the first, with its name and type; what the other said, or was told, is its too. */
+/** Merges another entity into one, which keeps its name and type, and takes over the quotations. */
 function merging(doc, entity, other) {
   const facts = ["speaker", "addressee"].flatMap((role) =>
     doc.quotes.filter((quote) => quote[role] === other).map((quote) => [quote, { [role]: entity }]),
   );
-  return { label: `${other.name} is the same as ${entity.name}`, moves: moved(other.mentions, entity), facts };
+  return { label: `Merged ${other.name} into ${entity.name}`, moves: moved(other.mentions, entity), facts };
 }
 
-/** Some mentions of an entity are a new one, which joins the document. */
+/** Makes some mentions of an entity a new entity. */
 function splitting(doc, mentions) {
   const ids = doc.entities.map(({ id }) => id).filter(Number.isInteger);
   const { name, type } = mentions[0].entity;

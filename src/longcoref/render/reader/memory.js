@@ -1,10 +1,10 @@
-// The memory over time: a row for each cell, a bar for as long as it held an entity, and who was ignored.
-// It shows what was decided at reading; corrections do not change it, only the names they give.
+// The memory over time: a row for each cell, with a bar for each entity that it held, and the mentions that were ignored. It
+// shows the decisions of the model; corrections change only the names.
 
 const MOST_CELLS = 24;
 const memory = byId("memory");
 
-/** The decisions in text order, the times that cells held entities, and those passed over; made when first needed. */
+/** The decisions in text order, the entities that cells held, and the ignored mentions; computed when first needed. */
 function trace() {
   return (state.trace.unpacked ??= unpackedTrace(state.trace.packed));
 }
@@ -24,7 +24,7 @@ function unpackedTrace(packed) {
   return historyOf(decisions, packed.invalid);
 }
 
-/** What decisions did to the cells; `invalid` is how many mentions were found to be none. */
+/** The effect of decisions on the cells; `invalid` is the number of mentions that were rejected. */
 function historyOf(decisions, invalid) {
   const held = [];
   const holding = new Map(); // cell -> what it holds now
@@ -52,7 +52,7 @@ function decisionOn({ start, end }) {
   return decisions[index]?.start === start ? decisions[index] : undefined;
 }
 
-/** The entity that was opened by a decision: it has had other names since, or may be gone. */
+/** The entity that a decision created, as it is now; it may have been renamed or removed since. */
 function entityOf({ start, end }) {
   const { mentions, toUnit } = state.doc;
   const from = toUnit(start);
@@ -75,16 +75,16 @@ function nameOfStay({ since }) {
 function decisionText({ action, cell, evicted, bestLink, mentionScore }) {
   const done = {
     link: `linked to cell ${cell + 1}`,
-    new: `opened cell ${cell + 1}`,
-    evict: `took cell ${cell + 1}, and ${evicted >= 0 ? nameOfOpened(evicted) : "its entity"} was forgotten`,
-    recall: `came back to cell ${cell + 1}${evicted >= 0 ? `, and ${nameOfOpened(evicted)} left it` : ""}`,
-    ignore: "ignored: the memory was full of better ones",
+    new: `new entity in cell ${cell + 1}`,
+    evict: `evicted ${evicted >= 0 ? nameOfOpened(evicted) : "the entity"} from cell ${cell + 1}`,
+    recall: `recalled to cell ${cell + 1}${evicted >= 0 ? `, evicting ${nameOfOpened(evicted)}` : ""}`,
+    ignore: "ignored: the memory was full",
   }[action];
   const scores = [`mention ${mentionScore}`, ...(bestLink === null ? [] : [`best link ${bestLink}`])];
   return `${done} (${scores.join(", ")})`;
 }
 
-/** The cells to show: with an unbounded memory there are thousands, and those with most mentions say most. */
+/** The cells to show; an unbounded memory has thousands, of which those with the most mentions are shown. */
 function cellsShown() {
   const counts = new Map();
   for (const { cell, places } of trace().held) counts.set(cell, (counts.get(cell) ?? 0) + places.length);
@@ -107,7 +107,7 @@ function drawMemory() {
   const evictions = held.filter(({ until }) => until).length;
   byId("strip-note").textContent =
     `${shown.length < all ? `${shown.length} of ${all} cells` : `${all} cells`}, ${held.length} entities, ${evictions} forgotten, ` +
-    `${ignored.length} mentions ignored, ${invalid} found to be none`;
+    `${ignored.length} mentions ignored, ${invalid} rejected`;
   memory.setAttribute("aria-label", `Memory over time: ${byId("strip-note").textContent}`);
 }
 

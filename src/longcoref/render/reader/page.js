@@ -1,4 +1,4 @@
-// Puts the page together: keys, theme, files, and the first document.
+// Sets up the page: keys, theme, files, and the first document.
 
 function download() {
   const blob = new Blob([JSON.stringify(recordOf(state.doc)), "\n"], { type: "application/json" });
@@ -17,9 +17,8 @@ async function openFile({ target }) {
   target.value = "";
   if (!file) return;
   try {
-    const record = JSON.parse(await file.text());
-    record.text ??= state.doc.text;
-    check(record, record.text);
+    const record = validated(JSON.parse(await file.text()), state.doc.text);
+    if (!mayReplaceDocument()) return;
     if (record.text !== state.doc.text) state.trace = null;
     openDocument(record);
     byId("tab-memory").hidden = !state.trace;
@@ -30,8 +29,13 @@ async function openFile({ target }) {
   }
 }
 
+/** Asks before corrections are lost. */
+function mayReplaceDocument() {
+  return state.saved || confirm("Your corrections have not been downloaded. Discard them?");
+}
+
 function showAll() {
-  redraw(); // first: the blocks that are drawn may be more than this text has
+  redraw(); // first, because the new text may have fewer blocks than are drawn
   find();
   tell("document");
   if (!state.trace) showStrip("timeline");
@@ -42,7 +46,7 @@ function turnTheme() {
   try {
     localStorage.setItem("longcoref-theme", isDark() ? "dark" : "light");
   } catch {
-    // A page from a file may have no storage: the theme then lasts as long as the page.
+    // A page opened from a file may have no storage; the theme is then forgotten when it is closed.
   }
 }
 

@@ -1,14 +1,14 @@
-// The text as blocks: what the page draws or leaves out as a whole. Blocks cover the text without gaps.
+// The text as blocks, which are drawn or left out as a whole. Together they cover the text without gaps.
 
 const LONGEST_BLOCK = 4000;
-const UNWRAPPED = 160; // a line beyond this is a paragraph of its own, not one line of a wrapped paragraph
-const PROSE = 45; // lines at least this long flow together; shorter ones stay as they are, as in verse
+const UNWRAPPED = 160; // a longer line is a paragraph of its own, not one line of a wrapped paragraph
+const PROSE = 45; // lines at least this long are joined; shorter ones are kept, as in verse
 
 /** Blocks {from, to, kind}: heading, prose or verse. */
 function blocksOf(text) {
   const blocks = [];
   let from = 0;
-  let open = false; // whether there is anything but white space since `from`
+  let open = false; // whether there is anything but white space after `from`
   for (const { 0: line, index } of text.matchAll(/[^\n]*\n|[^\n]+$/g)) {
     const blank = !line.trim();
     if (open && (blank || line.length > UNWRAPPED)) {

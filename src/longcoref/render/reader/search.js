@@ -1,4 +1,4 @@
-// Search: in the text, with all hits in view marked, and in the names of the cast.
+// Search in the text, with all visible hits highlighted, and in the names of the cast.
 
 const hits = { places: [], index: -1 };
 
@@ -7,7 +7,7 @@ function find() {
   hits.index = -1;
   hits.places = [];
   if (words) {
-    // Blanks match line ends too: the text may be wrapped anywhere.
+    // A space also matches a line end, since the text may be wrapped anywhere.
     const pattern = words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+");
     hits.places = Array.from(state.doc.text.matchAll(new RegExp(pattern, "giu")), (match) => [match.index, match.index + match[0].length]);
   }
@@ -21,7 +21,7 @@ function renderHits() {
   markHits();
 }
 
-/** Marks the hits in the blocks that are drawn, where the browser can mark without changing the tree. */
+/** Highlights the hits in the drawn blocks, if the browser can do so without changing the tree. */
 function markHits() {
   if (!CSS.highlights) return;
   const all = new Highlight();

@@ -1,6 +1,6 @@
-// What the reader is looking at. Parts of the page change it through the functions here and are told by topic:
-// document (other mentions or entities, and so perhaps another selection), selection, current (mention or quotation),
-// filters, scroll, resize, drawn (other blocks are in the tree).
+// The state of the page. Its parts change it through the functions here and are notified by topic: document (mentions or
+// entities changed, and perhaps the selection), selection, current (mention or quotation), filters, scroll, resize, drawn (the
+// blocks in the tree changed).
 
 const state = {
   doc: null,
@@ -8,7 +8,7 @@ const state = {
   trace: null,
   selected: null, // an entity
   current: null, // a mention
-  quote: null, // a quotation; then no mention is the current one
+  quote: null, // a quotation; current is then null
   least: 2,
   hiddenTypes: new Set(),
   hiddenKinds: new Set(),
@@ -32,7 +32,7 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-/** An element with properties and children; what is text stays text. */
+/** Creates an element with properties and children; strings become text nodes. */
 function make(name, properties = {}, ...children) {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
@@ -51,12 +51,12 @@ function isListed(entity) {
   return entity.mentions.length >= state.least && !state.hiddenTypes.has(typeOf(entity));
 }
 
-/** Whether a quotation is marked. Those of the selected entity are, whatever the filters say. */
+/** Whether a quotation is highlighted. Those of the selected entity always are. */
 function isHeard({ speaker }) {
   return !state.hiddenKinds.has("QUOTE") || Boolean(speaker && speaker === state.selected);
 }
 
-/** Whether a mention is drawn. The selected entity is, whatever the filters say of it. */
+/** Whether a mention is drawn. Those of the selected entity always are. */
 function isShown({ entity, kind }) {
   if (!entity) return false;
   return entity === state.selected || (isListed(entity) && !state.hiddenKinds.has(kind));
@@ -92,32 +92,32 @@ function select(entity, mention = null, quote = null) {
   tell("selection");
 }
 
-/** Goes to the next (1) or previous (-1) mention of the selected entity, or of anybody where none is selected. */
+/** Goes to the next (1) or previous (-1) mention of the selected entity, or of any entity if none is selected. */
 function step(direction) {
   const { selected, current, quote, doc } = state;
   const among = selected ? selected.mentions : doc.mentions.filter(isShown);
   goTo(next(among, current ?? before(doc.mentions, quote?.from, direction), direction));
 }
 
-/** The same for quotations: those that the selected entity speaks, or anybody. */
+/** The same for quotations, of the selected entity or of any. */
 function stepQuote(direction) {
   const { selected, current, quote, doc } = state;
   const among = selected ? selected.quotes : doc.quotes.filter((one) => !one.continues && isHeard(one));
   goToQuote(next(among, quote ?? before(doc.quotes, current?.from, direction), direction));
 }
 
-/** Where to step from where nothing is current: beside a place, or else the top of the view. */
+/** Where to step from if nothing is current: a place in the text, or else the top of the view. */
 function before(spans, place = visibleRange().from, direction) {
   return { index: lowerBound(spans, place, (span) => span.from) - (direction > 0 ? 1 : 0) };
 }
 
-/** The span behind (1) or before (-1) another one; after the last comes the first. */
+/** The span after (1) or before (-1) another one; the first follows the last. */
 function next(among, { index }, direction) {
   const place = direction > 0 ? lowerBound(among, index + 1, (span) => span.index) : lowerBound(among, index, (span) => span.index) - 1;
   return among.at(place % among.length);
 }
 
-/** Makes a mention the current one, in view. */
+/** Makes a mention the current one and scrolls to it. */
 function goTo(mention) {
   if (!mention) return;
   [state.current, state.quote] = [mention, null];
@@ -127,7 +127,7 @@ function goTo(mention) {
   say(`${entity.name}, mention ${entity.mentions.indexOf(mention) + 1} of ${entity.mentions.length}: ${context(mention)}`);
 }
 
-/** Makes a quotation the current one, in view. */
+/** Makes a quotation the current one and scrolls to it. */
 function goToQuote(quote) {
   if (!quote) return;
   [state.current, state.quote] = [null, quote];
@@ -136,15 +136,15 @@ function goToQuote(quote) {
   say(`${voices(quote)}${quotePlace(quote)}: ${oneLine(state.doc.text.slice(quote.from, quote.to))}`);
 }
 
-/** Who speaks a quotation, and to whom. */
+/** The speaker and the addressee of a quotation, as text. */
 function voices({ speaker, addressee }) {
   const [who, whom] = [present(speaker), present(addressee)];
-  return `${who ? oneLine(who.name) : "Somebody"}${whom ? ` to ${oneLine(whom.name)}` : ""}`;
+  return `${who ? oneLine(who.name) : "Unknown speaker"}${whom ? ` to ${oneLine(whom.name)}` : ""}`;
 }
 
-/** Which of its speaker's quotations it is. */
+/** Which of its speaker's quotations it is, as text. */
 function quotePlace(quote) {
-  if (quote.continues) return ", going on";
+  if (quote.continues) return ", continued";
   const own = present(quote.speaker)?.quotes;
   return own ? `, quotation ${own.indexOf(quote) + 1} of ${own.length}` : "";
 }
@@ -175,7 +175,7 @@ function afterCorrection(message) {
   announce(message);
 }
 
-/** Says it to eyes and ears, for a while. */
+/** Shows a message, also to screen readers, for some seconds or until the next one. */
 function announce(message, lasting = false) {
   const banner = byId("banner");
   banner.textContent = message;
@@ -187,7 +187,7 @@ function announce(message, lasting = false) {
 function startMerging() {
   if (!state.selected) return;
   state.merging = true;
-  announce(`Who is the same as ${state.selected.name}? Choose in the cast or the text. Esc cancels.`, true);
+  announce(`Merge ${state.selected.name} with whom? Choose in the cast or the text. Esc cancels.`, true);
 }
 
 function finishMerging(other) {

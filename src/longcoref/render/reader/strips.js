@@ -1,4 +1,4 @@
-// Strips over the whole text: the timeline (who appears where), and what it shares with the memory view.
+// The timeline (where each entity appears in the text), and what it shares with the memory view.
 
 const LINE = 17; // pixels of one row
 const body = byId("strip-body");
@@ -19,7 +19,7 @@ function ink(alpha) {
   return isDark() ? `rgb(235 230 220 / ${alpha})` : `rgb(50 45 40 / ${alpha})`;
 }
 
-// From places of the text to pixels of a strip: measured once per size, for reading sizes while drawing is slow.
+// From places in the text to pixels; measured once per size, because reading sizes while drawing is slow.
 const scale = { left: 0, width: 1 };
 
 function measureStrips() {
@@ -36,7 +36,7 @@ function placeAt(x) {
   return Math.round(Math.max(0, Math.min(1, share)) * (state.doc.text.length - 1));
 }
 
-/** Draws a tick at each place, but no two on one pixel. */
+/** Draws a tick at each place, at most one per pixel. */
 function ticks(context, places, top, height) {
   let last = -1;
   for (const place of places) {
@@ -46,7 +46,7 @@ function ticks(context, places, top, height) {
   }
 }
 
-/** Clears a canvas to a number of rows and gives its pen, in CSS pixels. */
+/** Resizes and clears a canvas for a number of rows; returns its context, in CSS pixels. */
 function pen(canvas, count) {
   const [width, height] = [scale.left + scale.width + 14, count * LINE + 6];
   canvas.width = width * devicePixelRatio;
@@ -61,7 +61,7 @@ function pen(canvas, count) {
 
 function label(context, text, number, strong) {
   const room = scale.left - 22;
-  let shown = oneLine(text);
+  let shown = oneLine(text).slice(0, Math.ceil(room)); // no character is narrower than a pixel
   while (shown.length > 1 && context.measureText(shown).width > room) shown = `${shown.replace(/…$/, "").slice(0, -1).trimEnd()}…`;
   context.fillStyle = ink(strong ? 1 : 0.72);
   context.fillText(shown, 14, number * LINE + 3 + LINE / 2);
@@ -87,7 +87,7 @@ function drawTimeline() {
   byId("strip-note").textContent = hidden > 0 ? `the ${timelineRows.length} most mentioned; choose any other in the cast` : "";
 }
 
-/** A faint line where a chapter begins. */
+/** Draws a faint line where a chapter begins. */
 function headingLines(context, count) {
   const headings = state.blocks.filter(({ kind }) => kind === "heading");
   context.fillStyle = ink(0.16);
@@ -127,7 +127,7 @@ function showStrip(name) {
   drawStrips();
 }
 
-/** Draws the strip that is shown; before the next frame, however often it is asked for. */
+/** Draws the visible strip before the next frame, once however often it is called. */
 function drawStrips() {
   if (drawStrips.asked) return;
   drawStrips.asked = true;

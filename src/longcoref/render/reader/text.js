@@ -1,5 +1,5 @@
-// The text: only blocks in view, and some around, are in the tree. A block's height is estimated until it was drawn
-// once; when the truth comes in above what is being read, the scroll position moves with it, so nothing jumps.
+// The text, of which only the blocks in view and some around them are in the tree. The height of a block is estimated until it
+// is first drawn; if a block above the view turns out different, the scroll position is corrected, so that nothing jumps.
 
 const AROUND = 400; // pixels drawn above and below the view
 const view = byId("text");
@@ -7,7 +7,7 @@ const column = byId("blocks");
 const drawn = new Map(); // number of block -> its element
 const measured = new Set();
 let heights = [];
-let tops = []; // tops[i] is where block i begins; the last is the height of all
+let tops = []; // tops[i] is where block i begins; the last is the total height
 let frame = { top: 0, height: 0 }; // where the column begins in the view, and the view's height
 
 function estimate() {
@@ -38,7 +38,7 @@ function blockAt(place) {
   return Math.max(0, lowerBound(state.blocks, place + 1, (block) => block.from) - 1);
 }
 
-/** Draws what is in view, and measures what is drawn for the first time. */
+/** Draws the blocks in view, and measures those drawn for the first time. */
 function draw() {
   const top = view.scrollTop - frame.top;
   const anchor = blockAtHeight(top);
@@ -76,12 +76,12 @@ function elementOf(block) {
 function insert(number) {
   const element = elementOf(state.blocks[number]);
   drawn.set(number, element);
-  // Kept in the order of the text, for those who hear it read.
+  // In text order, for screen readers.
   const next = [...drawn.keys()].filter((other) => other > number).sort((a, b) => a - b)[0];
   column.insertBefore(element, next === undefined ? null : drawn.get(next));
 }
 
-/** Puts the text of a block into an element, its mentions and quotations as nested spans. */
+/** Fills an element with the text of a block, its mentions and quotations as nested spans. */
 function fill(element, block) {
   const spans = shownIn(block);
   const open = [{ element, to: block.to, level: 0 }];
@@ -102,20 +102,20 @@ function fill(element, block) {
     write(from);
     const end = open.at(-1).to;
     if (to > end) {
-      // It crosses the end of another span: the rest is a span of its own.
+      // It crosses the end of another span: the rest becomes a second span.
       const rest = { quote, mention, from: end, to };
       spans.splice(index + 1 + lowerBound(spans.slice(index + 1), end, (span) => span.from), 0, rest);
       to = end;
     }
     const span = mention ? mentionSpan(mention) : quoteSpan(quote);
     open.at(-1).element.append(span);
-    open.push({ element: span, to, level: 0, line: mention ? 1 : 0 }); // a quotation has no line below it
+    open.push({ element: span, to, level: 0, line: mention ? 1 : 0 }); // a quotation is not underlined
   }
   while (open.length > 1) close();
   write(block.to);
 }
 
-/** What is marked in a block, cut to it, the outer before the inner. */
+/** The mentions and quotations in a block, cut to it, outer ones before inner ones. */
 function shownIn(block) {
   const { mentions, quotes } = state.doc;
   const cut = ({ from, to }) => ({ from: Math.max(from, block.from), to: Math.min(to, block.to) });
@@ -168,7 +168,7 @@ function quoteOf(span) {
   return state.doc.quotes[span.dataset.quote];
 }
 
-/** Draws the blocks in view again: other mentions are shown in them. Their heights stay. */
+/** Redraws the blocks in view after a change of mentions, which does not change their heights. */
 function refill() {
   for (const [number, element] of drawn) {
     element.replaceChildren();
@@ -178,7 +178,7 @@ function refill() {
   tell("drawn");
 }
 
-/** Draws everything anew: another text, or another width. Keeps the place. */
+/** Redraws everything after a change of text or width, and keeps the place. */
 function redraw() {
   const place = tops.length > 1 ? visibleRange().from : 0;
   for (const element of drawn.values()) element.remove();
@@ -187,10 +187,10 @@ function redraw() {
   scrollToPlace(place, 0);
 }
 
-/** Scrolls a place of the text to a share of the view's height. */
+/** Scrolls a place in the text to a fraction of the height of the view. */
 function scrollToPlace(place, share = 0.35) {
   const number = blockAt(Math.min(place, state.doc.text.length - 1));
-  // The first time, heights around the target may still be guesses; the second time, they are known.
+  // At first, heights around the target may be estimates; the second time, they are known.
   for (let round = 0; round < 2 && (round === 0 || !share); round++) {
     if (share && drawn.has(number)) break;
     view.scrollTop = frame.top + tops[number] - frame.height * share;
@@ -204,19 +204,19 @@ function scrollToPlace(place, share = 0.35) {
   tell("scroll");
 }
 
-/** Scrolls to a mention or a quotation and gives it the focus. */
+/** Scrolls to a mention or a quotation and focuses it. */
 function showSpan(kind, { from, index }) {
   scrollToPlace(from);
   column.querySelector(`[data-${kind}="${index}"]`)?.focus({ preventScroll: true });
 }
 
-/** The characters at the top and the bottom of the view, to the block. */
+/** The range of the blocks in view. */
 function visibleRange() {
   const top = view.scrollTop - frame.top;
   return { from: state.blocks[blockAtHeight(top)].from, to: state.blocks[blockAtHeight(top + frame.height)].to };
 }
 
-/** The place in the tree of characters of the text, if their block is drawn. */
+/** The DOM range of characters of the text, if their block is drawn. */
 function rangeOf(from, to) {
   const number = blockAt(from);
   const element = drawn.get(number);
@@ -238,7 +238,7 @@ function rangeOf(from, to) {
   return begun ? range : null;
 }
 
-/** Paper has no scrolling: all of the text goes into the tree, and afterwards out again. */
+/** For printing, all of the text is put into the tree, and removed afterwards. */
 function drawForPrint() {
   drawn.clear();
   column.replaceChildren(...state.blocks.map(elementOf));
@@ -271,13 +271,13 @@ function setUpText() {
   view.addEventListener("click", ({ target }) => {
     const span = target.closest(".mention, .voiced");
     if (span?.dataset.mention) select(mentionOf(span).entity, mentionOf(span));
-    else if (String(getSelection())) return; // words are being marked, to be copied
+    else if (String(getSelection())) return; // text is being selected, to be copied
     else if (span) select(quoteOf(span).speaker, null, quoteOf(span));
     else if (!state.merging) select(null);
   });
   addEventListener("beforeprint", drawForPrint);
   addEventListener("afterprint", drawForScreen);
-  // The selected entity is drawn whatever the filters say: another selection may show other mentions.
+  // The mentions of the selected entity are always drawn, so another selection may change what is shown.
   on("document filters selection", refill);
   on("current", lightAll);
 }

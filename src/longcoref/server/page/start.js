@@ -1,5 +1,5 @@
 
-// The server's page: takes a text, has it read, and shows the result in the reader as it grows.
+// The server's page: sends a text to the server, and shows the result in the reader as it grows.
 
 const SAMPLE = `The ferry was late, and Nora Finch had already counted the gulls twice. Beside her old Mr. Pell slept on his \
 suitcase, as he had slept through most of the winter.
@@ -17,9 +17,9 @@ Then the horn sounded from the fog. The boy held out the loaf, Nora picked up th
 them walked down to the water together.
 `;
 
-const REST = 10; // a new picture of the growing result waits so many times as long as the last one took
+const REST = 10; // the growing result is redrawn after this many times the duration of the last redraw
 
-/** What has come of the answer so far, as a record that the reader opens. */
+/** The response so far, as a record that the reader can open. */
 class Growth {
   constructor(text) {
     this.record = { schema: SCHEMA, text, clusters: [] };
@@ -52,7 +52,7 @@ class Growth {
   mention({ mention, cluster: id }) {
     const cluster = this.cluster(id);
     cluster.mentions.push(mention);
-    cluster.type ??= mention.type ?? null; // until it is closed, which says what most mentions are
+    cluster.type ??= mention.type ?? null; // provisional: the line that closes the cluster has the type of most mentions
   }
 
   close({ id, name, type }) {
@@ -60,7 +60,7 @@ class Growth {
     for (const mention of cluster.mentions) if (mention.type === type) delete mention.type;
   }
 
-  /** The last word: the whole text was looked at again, and entities may have become one. */
+  /** Takes the final result, in which post-processing may have merged entities. */
   finish(result) {
     Object.assign(this.record, result);
     this.whole = true;
@@ -72,10 +72,10 @@ class Growth {
   }
 }
 
-let reading = null; // the request that is under way
+let reading = null; // the request in progress
 let growth = null;
 
-/** The lines of an answer as they come. */
+/** The lines of a response as they arrive. */
 async function* linesOf(response) {
   let rest = "";
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -89,19 +89,20 @@ async function* linesOf(response) {
 async function readText(text, title, memory) {
   const request = (reading = new AbortController());
   byId("reading").hidden = false;
-  tellProgress("Waiting for its turn");
+  tellProgress("Waiting in the queue");
   const began = performance.now();
   try {
     const response = await fetch("v1/resolve", {
       method: "POST",
-      headers: { "Content-Type": "application/json" },
+      headers: { "Content-Type": "application/json", ...authorization() },
       body: JSON.stringify({ text, id: title, ...memory, stream: true, trace: true }),
       signal: request.signal,
     });
+    if (response.status === 401) askForToken();
     if (!response.ok) throw new Error(await reasonOf(response));
     openGrowing(text, title);
     await take(response);
-    if (!growth.whole) throw new Error("the connection was cut before the text was read to its end");
+    if (!growth.whole) throw new Error("the connection was lost before the end of the response");
     show();
     if (!state.doc.cast.some(isListed)) showAllEntities();
     announce(`Read in ${((performance.now() - began) / 1000).toFixed(1)} s: ${growth.record.clusters.length} entities`);
@@ -115,6 +116,17 @@ async function readText(text, title, memory) {
   }
 }
 
+function authorization() {
+  const token = byId("start-token").value.trim();
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+/** Shows the field for the token that this server requires. */
+function askForToken() {
+  byId("start-token-label").hidden = false;
+  byId("start-token").focus();
+}
+
 async function reasonOf(response) {
   try {
     const { detail } = await response.json();
@@ -124,7 +136,7 @@ async function reasonOf(response) {
   }
 }
 
-/** The text, with nobody found in it yet. */
+/** Opens the text, without any entities yet. */
 function openGrowing(text, title) {
   growth = new Growth(text);
   state.trace = null;
@@ -138,7 +150,7 @@ function openGrowing(text, title) {
   view.scrollTop = 0;
 }
 
-/** In a text where nobody is mentioned twice, those mentioned once are all there is to see. */
+/** Lists entities with a single mention, for a text that has no others. */
 function showAllEntities() {
   byId("least").value = state.least = 1;
   tell("filters");
@@ -155,16 +167,16 @@ async function take(response) {
     const started = performance.now();
     show();
     next = performance.now() + REST * (performance.now() - started);
-    // Lines that are here already would follow without a pause, and nothing of this be seen.
+    // Lines that have already arrived would be processed without a pause, and nothing would be drawn.
     await new Promise(requestAnimationFrame);
   }
 }
 
-/** Shows what there is by now; who was chosen stays chosen. */
+/** Shows the result so far, and keeps the selection. */
 function show() {
   const chosen = state.selected?.id;
   state.doc = documentOf(growth.record);
-  // Until ranks are final, colours go by the order of appearance: they would change whenever one overtakes another.
+  // Until the ranks are final, colours follow the order of appearance, since those by rank would keep changing.
   if (!growth.whole) for (const entity of state.doc.entities) paint(entity, entity.id);
   state.selected = state.doc.cast.find(({ id }) => id === chosen) ?? null;
   state.current = state.quote = null;
@@ -178,7 +190,7 @@ function tellProgress(note, share = 0) {
   byId("reading-bar").value = share;
 }
 
-/** What was not read is pale. */
+/** Dims the part of the text that has not been read. */
 function dim() {
   const partly = growth && !growth.whole && state.doc.text === growth.record.text;
   const read = partly ? state.doc.toUnit(growth.read) : Infinity;
@@ -189,7 +201,7 @@ function stopped(error) {
   const wanted = error.name === "AbortError";
   if (growth && document.body.classList.contains("growing")) {
     show();
-    announce(wanted ? "Stopped: this is what was found so far" : `Not read to the end: ${error.message}`, !wanted);
+    announce(wanted ? "Stopped. These are the results so far." : `Incomplete: ${error.message}`, !wanted);
   } else if (!wanted) {
     complain(error.message);
   }
@@ -216,13 +228,13 @@ async function takeFile(file) {
   try {
     setText(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()), file.name.replace(/\.\w+$/, "").slice(0, 200));
   } catch {
-    complain(`${file.name} is not a text in UTF-8: save it as plain text first`);
+    complain(`${file.name} is not text in UTF-8: save it as plain text first`);
   }
 }
 
 function submit(event) {
   event.preventDefault();
-  if (reading) return;
+  if (reading || !mayReplaceDocument()) return;
   const field = byId("start-text");
   const policy = byId("start-memory").value;
   const memory = policy === "unbounded" ? { memory: policy } : { memory: policy, cells: Number(byId("start-cells").value) };
@@ -233,9 +245,7 @@ function submit(event) {
 function setUpStart() {
   const dialog = byId("start");
   const again = make("button", { type: "button", id: "another", title: "Read another text" }, "New");
-  again.addEventListener("click", () => {
-    if (state.saved || confirm("Leave the corrections that were not downloaded?")) dialog.showModal();
-  });
+  again.addEventListener("click", () => dialog.showModal());
   document.querySelector(".tools").prepend(again);
   byId("start-form").addEventListener("submit", submit);
   byId("start-text").addEventListener("input", ({ target }) => setText(target.value));
@@ -248,7 +258,7 @@ function setUpStart() {
     byId("start-cells-label").hidden = byId("start-cells").disabled = target.value === "unbounded";
   });
   byId("reading-stop").addEventListener("click", () => reading?.abort());
-  // With nothing read yet there is nothing behind the dialog.
+  // Before the first text there is nothing behind the dialog.
   dialog.addEventListener("cancel", (event) => growth || event.preventDefault());
   dialog.addEventListener("close", () => growth || dialog.showModal());
   for (const type of ["dragover", "dragleave", "drop"]) {
