@@ -49,6 +49,18 @@ from longcoref.formats import FORMATS, Format, read_corpus, write_corpus
         ("corefud", "3\tdog\t", "x\tdog\t", 8, "expected a word number"),
         ("corefud", "Entity=e1)", "Entity=e9)", 7, "e9. closes a mention"),
         ("corefud", "(e1-person-1-kind:PRON)", "(e1[1/2]-person)", 14, "discontinuous"),
+        ("corefud", "(e1-person-1-kind:PRON)", "(e1-person(e1", 14, r"\(e1 opens a mention that is never closed"),
+        ("corefud", "1-2\t", "1-99999999\t", 5, r"expected 99999999 words of \"Anna's\", got 9"),
+        ("corefud", "2\t's\t", "2-3\t's\t", 7, "the range 2-3 is empty or overlaps"),
+        ("json", '"speakers": [', f'"part": {"9" * 4300}, "speakers": [', 1, "a number of more than 18 digits"),
+        (
+            "json",
+            '"end": 17}]',
+            '"end": 17}, {"speaker": "A", "start": 0, "end": 17}]',
+            1,
+            "overlaps the speaker before",
+        ),
+        ("jsonlines", "[0, 1]", f"[0, {'9' * 4300}]", 1, "a number of more than 18 digits"),
     ],
 )
 def test_damage_is_reported_with_file_and_line(
@@ -61,6 +73,34 @@ def test_damage_is_reported_with_file_and_line(
         list(read_corpus(file, format=name))
     assert caught.value.line == line
     assert str(caught.value).startswith(f"{file}:{line}: ")
+
+
+def refusal(format: Format, content: str, *, lenient: bool = False) -> str:
+    """The message of the error, empty if there is none."""
+    try:
+        read_text(format, content, lenient=lenient)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(("name", "old"), [("json", '"Teller"'), ("jsonl", "[4, 6]"), ("jsonlines", "[0, 1]")])
+def test_values_may_be_nested_to_any_depth(name: str, old: str) -> None:
+    for depth in (1, 10, 100, *range(600, 1100, 3), 100_000):
+        content = EXAMPLES[name].replace(old, "[" * depth + "]" * depth)
+        assert refusal(FORMATS[name], content).startswith("tale:1: ")
+
+
+@EACH
+@pytest.mark.parametrize("word", ["Anna", "She", "(1", "e1", "tale", "0", "nw"])
+def test_messages_do_not_repeat_a_whole_file(format: Format, word: str) -> None:
+    for long in ("x" * 100_000, "(" * 100_000, "9" * 100_000, "\U0010ffff" * 100_000):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            messages = [
+                refusal(format, EXAMPLES[format.name].replace(word, long), lenient=lenient) for lenient in (False, True)
+            ]
+        assert all(len(message) <= 1000 for message in messages + [str(warning.message) for warning in caught])
 
 
 @EACH

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import longcoref
 from longcoref.cli import main
+from longcoref.errors import InputError
 from longcoref.features.facts import PlacedFacts, mention_facts
 from longcoref.features.pairs import SAME_HEAD, SAME_STRING
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
@@ -202,3 +203,14 @@ def test_the_bench_follows_a_text_with_and_without_recall(
     assert on[-1]["archived"] > 0
     assert all(row["milliseconds_per_mention"] > 0 < row["peak_megabytes"] for row in rows)
     assert (tmp_path / "recall_milliseconds_per_mention.svg").exists()
+
+
+def test_a_full_disk_is_an_error_of_ours() -> None:
+    archive = Archive(6, in_memory=1)
+    archive.put(0, archived("mill", 0))
+    archive._execute("pragma max_page_count = 1")
+    large = Archived(np.zeros(100_000, dtype=np.float32), 1.0, [], [])
+    archive._vectors = np.zeros((len(archive._latest), 100_000), dtype=np.float32)
+    archive.put(1, large)
+    with pytest.raises(InputError, match=r"temporary file of recall .* full.*set TMPDIR"):
+        archive.put(2, large)

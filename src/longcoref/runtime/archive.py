@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from longcoref.errors import InputError
 from longcoref.features.facts import MentionFacts
 from longcoref.features.matching import keys_of
 from longcoref.memory.policies import RECALL_CANDIDATES
@@ -90,7 +91,7 @@ class Archive:
         self._near.pop(entity, None)
         if entity in self._far:
             self._far.remove(entity)
-            self._database().execute("delete from archive where entity = ?", (entity,))
+            self._execute("delete from archive where entity = ?", entity)
         self._latest[self._latest == entity] = -1
         return archived
 
@@ -98,8 +99,8 @@ class Archive:
         """What was archived of an entity."""
         if entity in self._near:
             return self._near[entity]
-        row = self._database().execute("select vector, facts from archive where entity = ?", (entity,)).fetchone()
-        return Archived.of(np.frombuffer(row[0], dtype=np.float32), json.loads(row[1]))
+        ((vector, values),) = self._execute("select vector, facts from archive where entity = ?", entity)
+        return Archived.of(np.frombuffer(vector, dtype=np.float32), json.loads(values))
 
     def candidates(self, facts: MentionFacts, x: Floats) -> list[int]:
         """The entities that a mention may be compared with: by its whole wording, its head, its words, its vector."""
@@ -115,16 +116,23 @@ class Archive:
                     found[int(self._latest[place])] = None
         return list(found)
 
-    def _database(self) -> sqlite3.Connection:
-        if self._disk is None:
-            # A name of no characters is a file of its own, gone when it is closed; the server's threads take turns.
-            self._disk = sqlite3.connect("", check_same_thread=False)
-            self._disk.execute("create table archive (entity integer primary key, vector blob, facts text)")
-        return self._disk
+    def _execute(self, statement: str, *values: object) -> list[Any]:
+        """The rows that a statement returns."""
+        try:
+            if self._disk is None:
+                # An empty name is a temporary file, deleted when it is closed; the server's threads take turns.
+                self._disk = sqlite3.connect("", check_same_thread=False)
+                self._disk.execute("create table archive (entity integer primary key, vector blob, facts text)")
+            return self._disk.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise InputError(
+                f"the temporary file of recall cannot be used ({error}); free some disk space, or set TMPDIR to a "
+                "folder that has some"
+            ) from error
 
     def _to_disk(self, entity: int, archived: Archived) -> None:
-        values = (entity, archived.vector.astype(np.float32).tobytes(), json.dumps(archived.as_json()))
-        self._database().execute("insert into archive values (?, ?, ?)", values)
+        vector = archived.vector.astype(np.float32).tobytes()
+        self._execute("insert into archive values (?, ?, ?)", entity, vector, json.dumps(archived.as_json()))
         self._far.add(entity)
 
     def _all(self) -> Iterator[tuple[int, Archived]]:

@@ -1,0 +1,239 @@
+"""How work grows with the input: inputs that made something slow or might, and the exponent of the growth.
+
+    python tests/growth.py            # the table of docs/reliability.md
+    python tests/growth.py corefud    # the cases whose name contains this
+
+A case is run on inputs of size n and 8n, three doublings. Its exponent is the slope of CPU time on logarithmic scales:
+1 is linear, 2 quadratic.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import math
+import sys
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from format_examples import EXAMPLES
+from longcoref.errors import LongcorefError
+from longcoref.formats import FORMATS
+from longcoref.formats.registry import detect_head
+from longcoref.formats.source import Source
+from longcoref.render.outputs import WRITERS, write_results
+from longcoref.text import tokenize
+from longcoref.text.chapters import find_chapters
+from longcoref.text.of_words import split_words_into_sentences
+from longcoref.text.quotations import find_quotations
+from results import make_result
+
+DOUBLINGS = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """`prepare(n)` makes the input of a size, outside of what is measured, and returns what is to be measured."""
+
+    name: str
+    size: int
+    prepare: Callable[[int], Callable[[], object]]
+
+
+def exponent(case: Case, *, repeats: int = 3) -> float:
+    """The growth of a case; the smallest of some times is the one that other processes have disturbed least."""
+    seconds = []
+    for size in (case.size, case.size << DOUBLINGS):
+        run = case.prepare(size)
+        times = []
+        for _ in range(repeats):
+            gc.collect()
+            began = time.process_time()
+            run()
+            times.append(time.process_time() - began)
+        seconds.append(max(min(times), 1e-6))
+    return math.log2(seconds[1] / seconds[0]) / DOUBLINGS
+
+
+def _read(format: str, make: Callable[[int], str], size: int) -> Callable[[], object]:
+    content = make(size).encode()
+
+    def run() -> None:
+        with warnings.catch_warnings(), suppress(LongcorefError):
+            warnings.simplefilter("ignore")
+            deque(FORMATS[format].read(Source("case", io.BytesIO(content)), lenient=True), maxlen=0)
+
+    return run
+
+
+def _detect(make: Callable[[int], str], size: int) -> Callable[[], object]:
+    """Detection as a whole, and each format's part of it on the whole input, which `detect_head` would cut."""
+    head = make(size)
+
+    def run() -> None:
+        for name in ("case.conll", "case.jsonl", "case.txt"):
+            for format in FORMATS.values():
+                format.detect(head, name)
+            with suppress(LongcorefError):
+                detect_head(head.encode(), name)
+
+    return run
+
+
+def _split(make: Callable[[int], str], size: int) -> Callable[[], object]:
+    return partial(tokenize, make(size))
+
+
+def _look(make: Callable[[int], str], size: int) -> Callable[[], object]:
+    document = tokenize(make(size))
+    return lambda: (find_quotations(document), find_chapters(document), split_words_into_sentences(document.words))
+
+
+def _row(number: int, marks: str) -> str:
+    return f"{number}\tword\t_\t_\t_\t_\t_\t_\t_\t{marks}\n"
+
+
+def _json(**parts: str) -> str:
+    return '{"schema": "longcoref/1", ' + ", ".join(f'"{key}": {value}' for key, value in parts.items()) + "}\n"
+
+
+def _words(count: int) -> dict[str, str]:
+    return {"text": f'"{"a " * count}"', "words": str([[2 * index, 2 * index + 1] for index in range(count)])}
+
+
+HEADERS: dict[str, Callable[[int], str]] = {
+    "`#begin document`, n spaces, `x`": lambda n: f"#begin document{' ' * n}x\n",
+    "`#begin document (`, n brackets": lambda n: f"#begin document ({')' * n}x\n",
+    "`#begin document`, n semicolons": lambda n: f"#begin document{';' * n}x\n",
+    "`# begin document`, n line breaks": lambda n: f"# begin document{chr(10) * n}x",
+    "`# newdoc id = a`, n spaces, `b`": lambda n: f"# newdoc id = a{' ' * n}b\n",
+    "`# global.Entity =`, n spaces, `b`": lambda n: f"# global.Entity = a{' ' * n}b\n",
+    "n spaces": lambda n: " " * n,
+    "n digits and tabs": lambda n: "1\t" * n,
+    '`"schema"`, n spaces': lambda n: f'{{"schema"{" " * n}x',
+}
+
+_CONLL_ROW = EXAMPLES["conll"].split("\n")[4] + "\n\n"
+_RANGE = "\tword\t_\t_\t_\t_\t_\t_\t_\t_\n"
+
+READERS: list[tuple[str, str, int, Callable[[int], str]]] = [
+    *(
+        (format, name, 20_000, make)
+        for format in ("conll", "ontogum", "corefud")
+        for name, make in HEADERS.items()
+        if "schema" not in name
+    ),
+    (
+        "conll",
+        "n sentences",
+        200,
+        lambda n: EXAMPLES["conll"].replace("\n\n", "\n\n" + _CONLL_ROW * n, 1),
+    ),
+    ("ontogum", "n marks in a cell", 4_000, lambda n: f"# begin document\n0\tword\t{'(1' * n}\n# end document\n"),
+    ("ontogum", "n brackets in a cell", 50_000, lambda n: f"# begin document\n0\tword\t{'(' * n}\n# end document\n"),
+    ("ontogum", "a cell of n letters", 50_000, lambda n: f"# begin document\n0\tword\t{'a' * n}\n# end document\n"),
+    (
+        "ontogum",
+        "n mentions of the whole text",
+        500,
+        lambda n: "# begin document\n" + "0\tword\t(1\n" * n + "0\tword\t1)\n" * n + "# end document\n",
+    ),
+    (
+        "corefud",
+        "n ranges of n words",
+        500,
+        lambda n: f"1-{n}{_RANGE}" * n + _row(1, "_") * n,
+    ),
+    (
+        "corefud",
+        "a range of 99999999 words",
+        500,
+        lambda n: f"1-99999999{_RANGE}" + _row(1, "_") * n,
+    ),
+    ("corefud", "n marks in a cell", 3_000, lambda n: _row(1, f"Entity={'(e1-person' * n}")),
+    ("corefud", "n fields of a mark", 20_000, lambda n: _row(1, f"Entity=(e1{'-x' * n})")),
+    ("corefud", "n parts of a mention", 10_000, lambda n: _row(1, f"Entity=(e1{'[1/' * n})")),
+    ("corefud", "n features", 10_000, lambda n: _row(1, "a=b|" * n)),
+    ("json", "n words that overlap", 2_000, lambda n: _json(text=f'"{"a" * n}"', words=str([[0, n]] * n))),
+    ("json", "n words", 2_000, lambda n: _json(**_words(n))),
+    (
+        "json",
+        "n speakers of the whole text",
+        1_000,
+        lambda n: _json(
+            **_words(n), speakers=str([{"speaker": "A", "start": 0, "end": 2 * n - 1}] * n).replace("'", '"')
+        ),
+    ),
+    (
+        "json",
+        "n mentions of the whole text",
+        2_000,
+        lambda n: _json(
+            **_words(n), clusters=str([{"mentions": [{"start": 0, "end": 2 * n - 1}] * n}]).replace("'", '"')
+        ),
+    ),
+    ("json", "n lists in one another", 20_000, lambda n: _json(words="[" * n)),
+    ("json", "a number of n digits", 20_000, lambda n: _json(part="9" * n)),
+    ("json", "n spaces between documents", 50_000, lambda n: _json(text='""') + " " * n + "x"),
+    ("json", "n documents", 200, lambda n: _json(text='"word"') * n),
+    ("jsonlines", "n sentences", 2_000, lambda n: f'{{"sentences": {[["a"]] * n!s}}}'.replace("'", '"')),
+    ("jsonlines", "n clusters", 2_000, lambda n: f'{{"sentences": [["a"]], "clusters": {[[[0, 0]]] * n}}}'),
+    ("jsonlines", "a document key of n underscores", 50_000, lambda n: f'{{"sentences": [], "doc_key": "{"_" * n}"}}'),
+]
+
+TEXTS: dict[str, Callable[[int], str]] = {
+    'n `"`': lambda n: '"' * n,
+    "n `“`": lambda n: "“" * n,
+    "n `'`": lambda n: "'" * n,
+    'n `" `': lambda n: '" ' * n,
+    "n `.`": lambda n: "." * n,
+    "n `. `": lambda n: ". " * n,
+    "n `a.`": lambda n: "a." * n,
+    "n `Mr. `": lambda n: "Mr. " * n,
+    "n `-`": lambda n: "-" * n,
+    "n `(`": lambda n: "(" * n,
+    "n letters": lambda n: "a" * n,
+    "n digits": lambda n: "1," * n,
+    "n spaces": lambda n: " " * n,
+    "n line breaks": lambda n: "\n" * n,
+    "n paragraphs": lambda n: "— Yes.\n\n" * n,
+    "n dialogues": lambda n: "“Yes,” said he. “No,” she said. " * n,
+    "n chapters": lambda n: "CHAPTER I\n\nIt rained.\n\n" * n,
+    "n addresses": lambda n: "http://a.b/c?d=e@" * n,
+}
+
+
+def _nested(size: int) -> list[list[tuple[int, int, str]]]:
+    return [[(4 * index, 4 * index + width, "PROP") for index in range(size)] for width in (1, 2)]
+
+
+def _rendered(format: str, size: int) -> Callable[[], object]:
+    result = make_result("Ann Lee left. “Yes,” said Ann Lee." * size, _nested(size))
+    return lambda: write_results([result], io.StringIO(), format)
+
+
+CASES = [
+    *(Case(f"read {format}: {name}", size, partial(_read, format, make)) for format, name, size, make in READERS),
+    *(Case(f"detect: {name}", 4_000, partial(_detect, make)) for name, make in HEADERS.items()),
+    *(Case(f"splitter: {name}", 1_000, partial(_split, make)) for name, make in TEXTS.items()),
+    *(Case(f"quotations, chapters: {name}", 1_000, partial(_look, make)) for name, make in TEXTS.items()),
+    *(Case(f"write {format}", 100, partial(_rendered, format)) for format in WRITERS),
+]
+
+
+def main() -> None:
+    """Prints the table."""
+    wanted = " ".join(sys.argv[1:])
+    print("| input | n | growth exponent |\n|---|---|---|")
+    for case in CASES:
+        if wanted in case.name:
+            print(f"| {case.name} | {case.size:,} to {case.size << DOUBLINGS:,} | {exponent(case):.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
