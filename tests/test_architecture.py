@@ -17,7 +17,7 @@ PACKAGE = Path(longcoref.__file__).parent
 
 FOUNDATION = {"spans", "clusters", "document", "config", "errors", "files", "plan"}
 LOGIC = {"english", "text", "formats", "memory", "metrics", "features", "mention"}
-SURFACE = {"resolver", "result", "summary", "render"}
+SURFACE = {"resolver", "reading", "pipe", "result", "summary", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}
 
 # What each top-level module or folder may import of longcoref, beside itself; a dotted name is one module of a folder.

@@ -9,7 +9,8 @@ from longcoref.spans import CharSpan, WordSpan
 
 if TYPE_CHECKING:
     from longcoref.mention import MentionRecord
-    from longcoref.resolver import Reading, Resolver, load
+    from longcoref.reading import Reading
+    from longcoref.resolver import Resolver, load
     from longcoref.result import Result, ResultCluster
 
 __version__ = "0.1.0"

@@ -7,23 +7,21 @@ for cluster in resolver("Mr. Hale sold the mill. He had never liked it."):
 
 from __future__ import annotations
 
-import multiprocessing
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from itertools import islice
+from functools import partial
 from pathlib import Path
 
 from longcoref.document import Document, document_of_words
-from longcoref.errors import InputError, UsageError
+from longcoref.errors import UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
 from longcoref.mention import MentionRecord
+from longcoref.pipe import outcomes
+from longcoref.reading import Reading
 from longcoref.result import Result, annotation, collect, revise
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import Model, Reader
-from longcoref.runtime.state import HalfRead, load_state, save_state
+from longcoref.runtime.state import load_state
 from longcoref.runtime.stream import TextStream
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
@@ -146,129 +144,10 @@ class Resolver:
         With several `processes`, each opens the model and takes `batch_size` texts at a time. If a text kills its
         process (by running out of memory), its result is an error as well, and the others are not affected.
         """
-        if batch_size < 1 or processes < 1:
-            raise UsageError(f"batch_size and processes must be at least 1, got {batch_size} and {processes}")
-        if processes == 1:
-            yield from map(self._outcome, texts)
-            return
-        remaining = iter(texts)
-        waiting: deque[tuple[list[str], Future[list[Result | Exception]]]] = deque()
-        pool = self._pool(processes)
-        try:
-            while True:
-                # Stay a little ahead, so that no process waits, without taking in all of an endless input.
-                while len(waiting) < 2 * processes and (batch := list(islice(remaining, batch_size))):
-                    waiting.append((batch, _submitted(pool, batch)))
-                if not waiting:
-                    return
-                batch, future = waiting.popleft()
-                try:
-                    outcomes = future.result()
-                except BrokenProcessPool:
-                    # A process died, and everything in progress with it. Reading one by one shows which text it was.
-                    pool.shutdown()
-                    outcomes = [self._outcome_alone(text) for text in batch]
-                    pool = self._pool(processes)
-                    waiting = deque(
-                        (batch, done if done.done() and not done.exception() else _submitted(pool, batch))
-                        for batch, done in waiting
-                    )
-                yield from outcomes
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-    def _pool(self, processes: int) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            processes,
-            mp_context=multiprocessing.get_context("spawn"),  # a forked child would share the encoder's threads
-            initializer=_open_in_worker,
-            initargs=(self._source, self.policy, self.names, self.speech),
-        )
-
-    def _outcome_alone(self, text: str) -> Result | Exception:
-        """The outcome of a text in a process of its own, which it may kill."""
-        with self._pool(1) as pool:
-            pool.submit(int).result()  # if a process cannot even start, the text is not at fault
-            try:
-                return _submitted(pool, [text]).result()[0]
-            except BrokenProcessPool:
-                return InputError(
-                    "the process that read this text was killed, probably because it ran out of memory: use fewer "
-                    "processes, or split the text"
-                )
-
-    def _outcome(self, text: str) -> Result | Exception:
-        try:
-            return self(text)
-        except Exception as error:  # whatever it is, it must not affect the other texts
-            return error
+        opened = partial(_opened, self._source, self.policy, names=self.names, speech=self.speech)
+        return outcomes(texts, opened if processes > 1 else lambda: self, batch_size=batch_size, processes=processes)
 
 
-class Reading:
-    """One text that is read piece by piece: `feed` it, look at the result `so_far`, `finish` it, or `save` it.
-
-    The entity numbers of the mentions that `feed` returns are provisional: post-processing needs the whole text, moves
-    mentions and numbers the clusters anew. `Result.cluster_of` says where a mention ended up.
-    """
-
-    def __init__(self, resolver: Resolver, half: HalfRead | None = None) -> None:
-        """`half` is the part of the text that was read before."""
-        self._resolver = resolver
-        self._stream = resolver.stream() if half is None else half.stream
-        self._pieces = [] if half is None else [half.text]
-        self._mentions = [] if half is None else list(half.mentions)
-        self._finished = False
-
-    def feed(self, text: str) -> list[MentionRecord]:
-        """Takes the next piece of the text; gives the mentions that are decided now, with provisional entities."""
-        self._check_open()
-        self._pieces.append(text)
-        return self._keep(self._stream.feed(text))
-
-    def so_far(self) -> Result:
-        """The provisional clusters of what has been decided so far."""
-        return self._resolver.provisional(self._mentions)
-
-    def finish(self, *, id: str = "") -> Result:
-        """Ends the text and gives its result."""
-        self._check_open()
-        self._keep(self._stream.finish())
-        self._finished = True
-        return self._resolver.result(tokenize("".join(self._pieces), id=id), self._mentions)
-
-    def save(self, path: str | Path) -> None:
-        """Writes the text and what was decided so far to a file, for `Resolver.resume` to go on from."""
-        self._check_open()
-        half = HalfRead("".join(self._pieces), self._mentions, self._stream)
-        save_state(path, half, self._resolver.model, self._resolver.policy)
-
-    def _check_open(self) -> None:
-        if self._finished:
-            raise UsageError("this reading is finished: open another for the next text")
-
-    def _keep(self, mentions: Iterable[MentionRecord]) -> list[MentionRecord]:
-        kept = [mention.without_decision() for mention in mentions if mention.entity is not None]
-        self._mentions += kept
-        return kept
-
-
-_worker: Resolver
-
-
-def _open_in_worker(source: str | Path | None, policy: MemoryPolicy, names: bool, speech: bool) -> None:
-    global _worker
-    _worker = Resolver(open_model(source, threads=1), policy, source=source, names=names, speech=speech)
-
-
-def _outcomes_in_worker(texts: list[str]) -> list[Result | Exception]:
-    return [_worker._outcome(text) for text in texts]
-
-
-def _submitted(pool: ProcessPoolExecutor, texts: list[str]) -> Future[list[Result | Exception]]:
-    """The future outcomes of some texts; if the pool is already broken, asking for them raises."""
-    try:
-        return pool.submit(_outcomes_in_worker, texts)
-    except BrokenProcessPool as error:
-        future: Future[list[Result | Exception]] = Future()
-        future.set_exception(error)
-        return future
+def _opened(source: str | Path | None, policy: MemoryPolicy, *, names: bool, speech: bool) -> Resolver:
+    """The resolver of a worker process: one thread in each is enough."""
+    return Resolver(open_model(source, threads=1), policy, source=source, names=names, speech=speech)
