@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(LOGIC, FOUNDATION),
     "text": FOUNDATION | {"english"},
     "features": FOUNDATION | {"english", "text", "memory"},
-    "mention": FOUNDATION | {"features", "memory"},
+    "mention": FOUNDATION | {"english", "features", "memory"},
     "book": FOUNDATION | {"english", "text", "features", "memory", "mention"},
     "formats": FOUNDATION | {"text"},  # plain text and OntoGUM come without sentences
     "runtime": FOUNDATION | LOGIC,
@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | LOGIC
     | {"nn", "runtime", "evaluation", "benchmark", "training", "analysis", "__init__"},
     **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime", "book"}),
-    "__init__": FOUNDATION | SURFACE,
+    "__init__": FOUNDATION | SURFACE | {"mention"},
     **dict.fromkeys(
         ENDS,
         FOUNDATION

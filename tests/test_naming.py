@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longcoref.book.naming import KINDS, NameChooser
+from longcoref.book.naming import NameChooser
+from longcoref.clusters import KINDS
 
 
 def name_of(*mentions: tuple[str, str]) -> str:

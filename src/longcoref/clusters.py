@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 
 from longcoref.spans import WordSpan
 
+KINDS = ("PROP", "NOM", "PRON")
+"""How a mention refers, the most informative first: by a name, a noun or a pronoun."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-KINDS = ("PROP", "NOM", "PRON")
-"""How a mention refers, the most informative first: by a name, a noun, a pronoun."""
+from longcoref.clusters import KINDS
 
 _MAX_STRINGS = 64  # kept per entity; the ones that come first are the ones that introduce it
 _MAX_WORDS = 6

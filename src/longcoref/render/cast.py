@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longcoref.book.naming import KINDS, without_possessive
+from longcoref.book.naming import without_possessive
+from longcoref.clusters import KINDS
 from longcoref.features.facts import THIRD_PERSON
 from longcoref.render.text import CONTROLS
 from longcoref.result import Result, ResultCluster

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import IO
 
-from longcoref.book.naming import KINDS, without_possessive
+from longcoref.book.naming import without_possessive
+from longcoref.clusters import KINDS
 from longcoref.document import Document
 from longcoref.errors import UsageError
 from longcoref.mention import MentionRecord

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from longcoref.book.naming import KINDS
+from longcoref.clusters import KINDS
 from longcoref.document import Document, Sentence
 from longcoref.errors import ModelError
 from longcoref.features.facts import PRONOUN_CLASSES
