@@ -108,7 +108,7 @@ def mention_facts(words: Iterable[str]) -> MentionFacts:
     return _facts_of(tuple(words))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _facts_of(words: tuple[str, ...]) -> MentionFacts:
     lower = [word.lower() for word in words]
     if len(words) == 1 and lower[0] in _PRONOUN:
