@@ -1,4 +1,4 @@
-"""How sure a decision is, as a probability."""
+"""The probability that a decision is right."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from longcoref.errors import ModelError
 from longcoref.memory import ActionKind
 from longcoref.memory.decision import Decision
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What makes scores into probabilities, fitted on dev.
+    """What turns scores into probabilities, fitted on dev.
 
-    Scores are divided by the temperature; the log-odds of the probability that follows are then moved along a line
-    (slope and offset), one for links and one for mentions that open an entity.
+    Scores are divided by the temperature and go through a softmax; the log-odds of the resulting probability are then
+    mapped by a line (slope and offset), one for links and one for mentions that open an entity.
     """
 
     temperature: float = 1.0
@@ -27,16 +28,27 @@ class Calibration:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Calibration:
-        """The calibration that a table of model.toml describes."""
-        lines = {name: (float(facts[name][0]), float(facts[name][1])) for name in ("link", "new") if name in facts}
-        return cls(float(facts.get("temperature", 1.0)), **lines)
+        """The calibration that a table of model.toml describes; `ModelError` where it does not describe one."""
+        if not isinstance(facts, Mapping):
+            raise ModelError(f"calibration: expected a table, got {facts!r}")
+        usual = cls()
+        temperature = facts.get("temperature", usual.temperature)
+        if not _is_finite(temperature) or temperature <= 0:
+            raise ModelError(f"calibration.temperature: expected a finite number above 0, got {temperature!r}")
+        lines: dict[str, tuple[float, float]] = {}
+        for name in ("link", "new"):
+            line = facts.get(name, getattr(usual, name))
+            if not (isinstance(line, (list, tuple)) and len(line) == 2 and all(map(_is_finite, line))):
+                raise ModelError(f"calibration.{name}: expected a slope and an offset, got {line!r}")
+            lines[name] = (float(line[0]), float(line[1]))
+        return cls(float(temperature), **lines)
 
 
 def confidence(decision: Decision, calibration: Calibration) -> float:
-    """The probability that the mention is where the decision put it.
+    """The probability that a decision about a mention is right.
 
-    The choice among [cells, none] is a softmax of the scores. A mention that opened an entity must also be one: where
-    it could have been rejected, its own probability is a factor.
+    The choice among [cells, none] is a softmax of the scores. If the mention opened an entity and could have been
+    rejected, the probability that it is a mention at all is a factor.
     """
     known, compared = len(decision.links), len(decision.recalled)
     shares = np.zeros(known + compared + 1)
@@ -56,6 +68,10 @@ def confidence(decision: Decision, calibration: Calibration) -> float:
         valid = 1 / (1 + math.exp(-min(max(decision.mention_score / calibration.temperature, -50), 50)))
         unmatched *= 1 - valid if decision.action.kind is ActionKind.INVALID else valid
     return _along(calibration.new, unmatched)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _along(line: tuple[float, float], probability: float) -> float:

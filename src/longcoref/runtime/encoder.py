@@ -1,7 +1,7 @@
 """The encoder in onnxruntime: pieces to vectors without torch.
 
-Every window is a run of its own on one thread, so its vectors depend on nothing but its pieces: not on other
-windows, not on how many threads there are. Threads work on different windows.
+Every window is a separate run on one thread, so its vectors depend on its pieces only, not on the other windows or the
+number of threads. Threads work on different windows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy.typing as npt
 import onnxruntime
 
 from longcoref.errors import ModelError
+from longcoref.runtime.foreign import as_model_error
+from longcoref.runtime.onnx_file import has_external_data
 from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
@@ -24,17 +26,20 @@ Vectors = npt.NDArray[np.float32]
 
 
 class OnnxEncoder:
-    """An `encoder.onnx` file, opened once. `width` numbers per piece, at most `max_pieces` pieces per window."""
+    """An open `encoder.onnx` file: `width` numbers per piece, at most `max_pieces` pieces per window."""
 
     def __init__(self, path: str | Path, *, threads: int | None = None) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        # A plan of memory for every window length that was ever seen: memory must not grow with the text.
+        options.log_severity_level = 4  # errors are raised, not logged
+        # Off, because it keeps an allocation plan for every window length it meets, and memory must not grow.
         options.enable_mem_pattern = False
-        # The graph is written with the fastest operators; further fusions make it slower.
+        # The exported graph already uses the fastest operators; further fusions make it slower.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        try:
+        self._path = path
+        if has_external_data(Path(path)):
+            raise ModelError(f"{path}: keeps weights in other files, which no hash covers; export the model again")
+        with as_model_error(f"{path}: is not an encoder.onnx that longcoref wrote"):
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
             properties: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
             self._opening = np.array(properties["opening"].split(), np.int64)
@@ -42,11 +47,13 @@ class OnnxEncoder:
             self.max_pieces = int(properties["max_pieces"])
             self.weights = properties["weights"]
             self.width = int(self._session.get_outputs()[0].shape[-1])
-        except Exception as error:  # onnxruntime's errors share no narrower class
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise ModelError(f"{path}: is not an encoder.onnx that longcoref wrote ({reason})") from error
         self.threads = threads or _processors()
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def check_vocabulary(self, largest: int) -> None:
+        """Raises `ModelError` if the encoder has no vector for the largest piece id of the tokenizer."""
+        with as_model_error(f"{self._path}: cannot encode piece {largest}, which tokenizer.json has"):
+            self._run(np.array([largest], np.int32), Window(0, 1, 0, 1))
 
     def encode(self, ids: Integers, windows: Sequence[Window]) -> Vectors:
         """Vectors of the pieces that these consecutive windows keep, (kept pieces, width), in text order.
@@ -59,11 +66,17 @@ class OnnxEncoder:
         return np.concatenate(list(apply(lambda window: self._encode(ids, window), windows)))
 
     def _encode(self, ids: Integers, window: Window) -> Vectors:
+        with as_model_error(f"{self._path}: cannot encode a window of {window.end - window.start} pieces"):
+            return self._run(ids, window)
+
+    def _run(self, ids: Integers, window: Window) -> Vectors:
         framed = np.concatenate((self._opening, ids[window.start : window.end], self._closing))
         shift = len(self._opening) - window.start
         keep_start, keep_end = np.array([[window.keep_start], [window.keep_end]], np.int64) + shift
         inputs = {"ids": framed[None], "keep_start": keep_start, "keep_end": keep_end}
         vectors: Vectors = self._session.run(None, inputs)[0][0]
+        if not np.isfinite(vectors).all():
+            raise ModelError(f"{self._path}: a vector is not finite, so the weights are damaged; get the model again")
         return vectors
 
 

@@ -86,7 +86,7 @@ class Heads:
         words, weights = self._pool(vectors, first, last)
         heads = words @ head_part
         grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
-        # Starts with the most candidates first: those that reach width w are then the first so many.
+        # Sorted by their number of candidates, the starts that reach a width are always the first ones.
         order = np.argsort(-candidates.widths, kind="stable")
         reaching = np.searchsorted(-candidates.widths[order], -np.arange(1, candidates.max_width + 1), side="right")
         starts, pooled, total = starts[order], heads[order], weights[order]
@@ -114,7 +114,7 @@ class Heads:
     def _pool(self, vectors: Floats, first: Integers, last: Integers) -> tuple[Floats, Floats]:
         """Attention-weighted means over pieces `first` to `last`, and the logarithms of their total weights."""
         logits = np.asarray(vectors @ self._attention + self._attention_bias)
-        # Of one piece, which most words have, the mean is its vector.
+        # Most words have one piece, whose vector is the mean.
         means, weights = vectors[first], logits[first]
         several = np.flatnonzero(last > first)
         if len(several):
@@ -180,7 +180,9 @@ def _checked(weights: Mapping[str, Floats], config: ModelConfig, width: int) -> 
     expected = expected_shapes(config, width)
     for name, shape in expected.items():
         if name not in weights:
-            raise ModelError(f"the weights lack {name}, which model.toml asks for: they belong to another model")
+            raise ModelError(f"the weights lack {name}, which model.toml requires: they belong to another model")
         if weights[name].shape != shape:
-            raise ModelError(f"weight {name} has shape {weights[name].shape}, but model.toml asks for {shape}")
+            raise ModelError(f"weight {name} has shape {weights[name].shape}, but model.toml requires {shape}")
+        if not np.isfinite(weights[name]).all():
+            raise ModelError(f"weight {name} has values that are not finite: the file is damaged; get the model again")
     return {name: weights[name] for name in expected}

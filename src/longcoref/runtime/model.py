@@ -1,19 +1,22 @@
-"""The model directory: what is in it, how it is written, and how it is opened without torch.
+"""The model directory: its files, how it is written, and how it is opened without torch.
 
     model.toml          schema, name, the whole configuration, hashes of the files below, and facts about the model
     tokenizer.json      words to pieces
     encoder.onnx        pieces to vectors
     heads.safetensors   everything above the encoder
-    CARD.md             the same for people
+    CARD.md             a summary to read
 
-The hashes tie the files together: one that is cut, or comes from another model, is named before it does harm.
+The hashes tie the files together: a file that is damaged or belongs to another model is refused by name.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -22,12 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors import safe_open
+from safetensors.numpy import save
 
 from longcoref.config import Config, config_from, config_table, dump_toml
-from longcoref.errors import ConfigError, InputError, ModelError
+from longcoref.errors import ConfigError, InputError, ModelError, unknown_name
 from longcoref.runtime.encoder import OnnxEncoder
+from longcoref.runtime.foreign import as_model_error
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.pieces import Tokenizer
 from longcoref.runtime.reading import Model
@@ -47,6 +51,9 @@ _NO_MODEL = (
     "this package comes without a model: train one (longcoref train), export it (longcoref export RUN DIR), "
     "and give its directory as the model"
 )
+KINDS = ("PROP", "NOM", "PRON")
+"""The kinds of mention that a model may distinguish: names, common nouns, pronouns."""
+_SHOWN = 80  # characters of an unknown model's name
 _SECTIONS = tuple(item.name for item in fields(Config))
 
 
@@ -58,10 +65,7 @@ def open_model(model: str | Path | None = None, *, threads: int | None = None) -
     folder = find_model(model)
     table = read_facts(folder)
     where = str(folder / "model.toml")
-    try:
-        config = config_from({key: table[key] for key in _SECTIONS if key in table}, where)
-    except ConfigError as error:
-        raise ModelError(str(error)) from error
+    config = _read_config(table, where)
     hashes = table.get("files")
     if not isinstance(hashes, Mapping) or set(hashes) != set(_FILES):
         raise ModelError(f"{where}: [files] must have the hashes of {', '.join(_FILES)}")
@@ -69,21 +73,60 @@ def open_model(model: str | Path | None = None, *, threads: int | None = None) -
         _check(folder / name, str(hashes[key]))
     tokenizer = Tokenizer.open(folder / "tokenizer.json")
     encoder = OnnxEncoder(folder / "encoder.onnx", threads=threads)
+    encoder.check_vocabulary(tokenizer.largest_id)
     if config.encoder.window > encoder.max_pieces:
         raise ModelError(
             f"{where}: windows of {config.encoder.window} pieces, but the encoder reads {encoder.max_pieces}"
         )
-    try:
-        weights = load_file(folder / "heads.safetensors")
-    except SafetensorError as error:
-        raise ModelError(f"{folder / 'heads.safetensors'}: is not a safetensors file ({error})") from error
-    heads = Heads(
-        {name: value.astype(np.float32, copy=False) for name, value in weights.items()}, config.model, encoder.width
-    )
+    heads = Heads(_read_weights(folder / "heads.safetensors"), config.model, encoder.width)
     facts = {key: value for key, value in table.items() if key not in _SECTIONS}
     depends = [config_table(config.encoder), config_table(config.model), config_table(config.proposals), dict(hashes)]
     fingerprint = hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
-    return Model(config, tokenizer, encoder, heads, str(table.get("name", folder.name)), fingerprint, facts)
+    opened = Model(config, tokenizer, encoder, heads, str(table.get("name", folder.name)), fingerprint, facts)
+    try:
+        opened.calibration  # noqa: B018 (reading it checks it)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error
+    return opened
+
+
+def _read_config(table: Mapping[str, Any], where: str) -> Config:
+    """The config in model.toml, with values that a model can have."""
+    try:
+        config = config_from({key: table[key] for key in _SECTIONS if key in table}, where)
+    except ConfigError as error:
+        raise ModelError(str(error)) from error
+    sections = (config.encoder, config.model, config.proposals)
+    numbers = [(item.name, getattr(section, item.name)) for section in sections for item in fields(section)]
+    for name, value in numbers:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ModelError(f"{where}: {name}: expected a finite number, got {value}")
+    positive = {
+        "encoder.window": config.encoder.window,
+        "model.hidden": config.model.hidden,
+        "model.max_width": config.model.max_width,
+        "model.feature_size": config.model.feature_size,
+        "proposals.ratio": config.proposals.ratio,
+        "memory.cells": config.memory.cells,
+    }
+    for name, value in positive.items():
+        if value <= 0:
+            raise ModelError(f"{where}: {name}: expected a number above 0, got {value}")
+    for kind in config.model.kinds:
+        if kind not in KINDS:
+            raise ModelError(f"{where}: model.kinds: {unknown_name('kind', kind, KINDS)}")
+    return config
+
+
+def _read_weights(path: Path) -> dict[str, Floats]:
+    """The tensors of a safetensors file in float32; it may hold them in half precision."""
+    with as_model_error(f"{path}: is not a safetensors file"), safe_open(path, framework="numpy") as tensors:
+        names = list(tensors.keys())
+        for name in names:
+            stored = tensors.get_slice(name).get_dtype()
+            if stored not in ("F16", "F32"):
+                raise ModelError(f"{path}: weight {name} is stored as {stored}: expected F16 or F32")
+        return {name: tensors.get_tensor(name).astype(np.float32, copy=False) for name in names}
 
 
 def shipped_models() -> list[str]:
@@ -93,20 +136,22 @@ def shipped_models() -> list[str]:
 
 def find_model(model: str | Path | None) -> Path:
     """The directory of a model: a path, or the name of a shipped one."""
-    if model is not None and Path(model).is_dir():
+    if model is not None and os.path.isdir(model):  # False for a name that no file system allows
         return Path(model)
     name = DEFAULT if model is None else str(model)
     shipped = shipped_models()
     if name in shipped:
         return SHIPPED / name
     known = f"the models that come with this package are: {', '.join(shipped)}" if shipped else _NO_MODEL
-    raise ModelError(f"no model {name!r}: neither a directory nor the name of a shipped model; {known}")
+    shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+    raise ModelError(f"no model {shown!r}: neither a directory nor the name of a shipped model; {known}")
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
     """The tables of a directory's model.toml."""
     path = folder / "model.toml"
     try:
+        _refuse_special(path)
         table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelError(
@@ -130,14 +175,21 @@ def _hash(path: Path) -> str:
 
 def _check(path: Path, expected: str) -> None:
     try:
+        _refuse_special(path)
         found = _hash(path)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror}); the model directory is incomplete") from error
     if found != expected:
         raise ModelError(
-            f"{path}: is cut or belongs to another model: its SHA-256 is {found[:12]}…, model.toml says "
+            f"{path}: is damaged or belongs to another model: its SHA-256 is {found[:12]}…, model.toml has "
             f"{expected[:12]}…; copy the whole directory again"
         )
+
+
+def _refuse_special(path: Path) -> None:
+    """Refuses a FIFO, which would block, and a device, which may have no end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ModelError(f"{path}: is not a regular file")
 
 
 def write_model(
@@ -152,17 +204,16 @@ def write_model(
     card: str | None = None,
     half: bool = False,
 ) -> None:
-    """Writes a model directory, which appears whole or not at all; one that is already there is replaced.
+    """Writes a model directory atomically; an existing model directory is replaced.
 
-    `facts` are tables of model.toml beside the configuration: labels, training, scores, calibration (its `temperature`
-    is what scores are divided by). `half` stores the heads in float16.
+    `facts` are further tables of model.toml: labels, training, scores, calibration. `half` stores the heads in float16.
     """
     target = Path(folder)
     if target.exists() and not (target / "model.toml").is_file() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError("is there already and is no model directory; give another name", target)
+        raise InputError("exists and is not a model directory; give another name", target)
     taken = sorted(set(facts) & {*_SECTIONS, "files", "schema", "name"})
     if taken:
-        raise ModelError(f"facts may not be called {', '.join(taken)}: model.toml has these itself")
+        raise ModelError(f"facts may not be called {', '.join(taken)}: these are names of model.toml")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as scratch:
         new = Path(scratch) / "new"
@@ -182,8 +233,8 @@ def write_model(
 
 
 def _card(table: Mapping[str, Any]) -> str:
-    """What model.toml says of training and scores, for people."""
-    lines = [f"# {table['name']}", "", "A model of longcoref: who is who in English text. `model.toml` has everything."]
+    """The training and scores of model.toml as Markdown."""
+    lines = [f"# {table['name']}", "", "A longcoref model: coreference in English text. `model.toml` has all details."]
     for section in ("training", "scores", "calibration"):
         if section in table:
             lines += ["", f"## {section.capitalize()}", ""]

@@ -14,16 +14,17 @@ import numpy.typing as npt
 import tokenizers
 
 from longcoref.errors import ModelError
+from longcoref.runtime.foreign import as_model_error
 
 MAX_WORD_PIECES = 64
-"""A longer word keeps its first 64 pieces: a line of dashes must not fill windows of its own."""
+"""A longer word keeps only its first pieces, so that a line of dashes does not fill whole windows."""
 
 _MAX_WORD_CHARACTERS = 1024
-"""The tokenizer sees no more of a word than this, so that its time stays linear in the text."""
+"""The rest of a longer word is not tokenized, so that the time stays linear in the text."""
 
 _MAX_CACHED_WORDS = 50_000
 _ESCAPED = {"/.": ".", "/?": "?"}
-"""Corpora in the style of OntoNotes write a word that is one of these marks with a slash before it."""
+"""Corpora in the style of OntoNotes put a slash before these marks when they are words of their own."""
 
 Integers = npt.NDArray[np.int32]
 
@@ -38,7 +39,7 @@ class Pieces:
 
     @property
     def lengths(self) -> Integers:
-        """How many pieces each word has, (words,); never 0."""
+        """The number of pieces of each word, (words,); at least 1."""
         return self.end - self.first
 
 
@@ -46,26 +47,27 @@ class Tokenizer:
     """Splits words into pieces, as the `tokenizer.json` of a Hugging Face model says.
 
     `definition` is the text of that file. `opening` and `closing` are the ids that the encoder expects around every
-    window ([CLS] and [SEP] for BERT), `unknown` is the id of what is not in the vocabulary.
+    window ([CLS] and [SEP] for BERT), `unknown` is the id of words that are not in the vocabulary.
     """
 
     def __init__(self, definition: str, *, name: str = "tokenizer.json") -> None:
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_str(definition)
-        except Exception as error:  # the library raises nothing more special
-            raise ModelError(f"{name}: is not the tokenizer.json of a model ({error})") from error
-        self.definition = definition
-        # A sentence model's file may ask for both; a window is neither cut nor padded here.
+        self._name, self.definition = name, definition
+        with as_model_error(f"{name}: is not the tokenizer.json of a model"):
+            self._open(tokenizers.Tokenizer.from_str(definition))
+
+    def _open(self, tokenizer: tokenizers.Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        # The file of a sentence model may ask for both, but windows are neither cut nor padded.
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        # Text that happens to contain "[SEP]" is text.
+        # A text that contains the characters "[SEP]" is encoded like any other.
         self._tokenizer.encode_special_tokens = True
-        # Byte-level vocabularies know a word by the space before it.
+        # In byte-level vocabularies a word includes the space before it.
         splitter = self._tokenizer.pre_tokenizer
         if hasattr(splitter, "add_prefix_space"):
             splitter.add_prefix_space = True
         named = getattr(self._tokenizer.model, "unk_token", None)
-        self.unknown = self._id(name, "unknown words", named, "[UNK]", "<unk>")
+        self.unknown = self._id("unknown words", named, "[UNK]", "<unk>")
         self._known: dict[str, tuple[int, ...]] = {}
         frame = self._tokenizer.encode("a")
         inside = [index for index, special in enumerate(frame.special_tokens_mask) if not special]
@@ -83,15 +85,20 @@ class Tokenizer:
 
     @property
     def mask(self) -> int:
-        """The id of the piece that stands for a hidden word; only models that were taught to guess words have one."""
-        return self._id("tokenizer.json", "masked words", "[MASK]", "<mask>")
+        """The id of the mask piece; only models trained with masked words have one."""
+        return self._id("masked words", "[MASK]", "<mask>")
 
-    def _id(self, name: str, purpose: str, *pieces: str | None) -> int:
+    @property
+    def largest_id(self) -> int:
+        """The largest id in the vocabulary."""
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=self.unknown)
+
+    def _id(self, purpose: str, *pieces: str | None) -> int:
         for piece in pieces:
             number = None if piece is None else self._tokenizer.token_to_id(piece)
             if number is not None:
                 return int(number)
-        raise ModelError(f"{name}: has no piece for {purpose} ({' or '.join(filter(None, pieces))})")
+        raise ModelError(f"{self._name}: has no piece for {purpose} ({' or '.join(filter(None, pieces))})")
 
     def word(self, word: str) -> tuple[int, ...]:
         """The ids of one word's pieces: at least one, at most `MAX_WORD_PIECES`."""
@@ -99,7 +106,8 @@ class Tokenizer:
         if ids is None:
             text = _ESCAPED.get(word, word)[:_MAX_WORD_CHARACTERS]
             text = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair is no character
-            encoded = self._tokenizer.encode(text, add_special_tokens=False).ids
+            with as_model_error(f"{self._name}: cannot encode a word"):
+                encoded = self._tokenizer.encode(text, add_special_tokens=False).ids
             ids = tuple(encoded[:MAX_WORD_PIECES]) or (self.unknown,)
             if len(self._known) >= _MAX_CACHED_WORDS:
                 self._known.clear()
