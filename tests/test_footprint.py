@@ -14,7 +14,8 @@ from longcoref.features.facts import PlacedFacts, mention_facts
 from longcoref.features.matching import keys_of
 from longcoref.memory import LearnedMemory
 from longcoref.memory.actions import Action, ActionKind
-from longcoref.runtime.archive import IN_MEMORY, Archive, Archived
+from longcoref.runtime.archive import IN_MEMORY, Archive
+from longcoref.runtime.cell_state import CellContent
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.footprint import STEPS_AT_ONCE, bytes_of_archive, bytes_per_cell, peak_bytes
 from longcoref.runtime.heads import Heads
@@ -54,7 +55,7 @@ def test_the_archive_costs_what_is_said(tiny_model: Path) -> None:
         names = [["Mr.", f"Given{entity}", f"Family{entity}"], [f"Nickname{entity}"]]
         keys = [key for words in names for key in keys_of(mention_facts(words))]
         vector = np.full(heads.span_width, entity, np.float32)
-        archive.put(entity, Archived(vector, 1.0, [entity + 1000 * number for number in range(9)], keys))
+        archive.put(entity, CellContent(vector, 1.0, [entity + 1000 * number for number in range(9)], keys))
     measured = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert measured <= bytes_of_archive(heads) <= 4 * measured

@@ -19,7 +19,8 @@ from longcoref.features.facts import PlacedFacts, mention_facts
 from longcoref.features.pairs import SAME_HEAD, SAME_STRING
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
 from longcoref.memory.policies import RECALL_CANDIDATES
-from longcoref.runtime.archive import Archive, Archived
+from longcoref.runtime.archive import Archive
+from longcoref.runtime.cell_state import CellContent
 from longcoref.text import tokenize
 
 TEXT = (
@@ -28,12 +29,12 @@ TEXT = (
 )
 
 
-def archived(word: str, seed: int) -> Archived:
+def archived(word: str, seed: int) -> CellContent:
     vector = np.random.default_rng(seed).normal(size=6).astype(np.float32)
-    return Archived(vector, 2.0, [1, 2, 3, 0, 0, 1, 1], [(SAME_HEAD, word), (SAME_STRING, word)])
+    return CellContent(vector, 2.0, [1, 2, 3, 0, 0, 1, 1], [(SAME_HEAD, word), (SAME_STRING, word)])
 
 
-def same(first: Archived, second: Archived) -> bool:
+def same(first: CellContent, second: CellContent) -> bool:
     return bool((first.vector == second.vector).all()) and first.as_json() == second.as_json()
 
 
@@ -209,7 +210,7 @@ def test_a_full_disk_is_an_error_of_ours() -> None:
     archive = Archive(6, in_memory=1)
     archive.put(0, archived("mill", 0))
     archive._execute("pragma max_page_count = 1")
-    large = Archived(np.zeros(100_000, dtype=np.float32), 1.0, [], [])
+    large = CellContent(np.zeros(100_000, dtype=np.float32), 1.0, [], [])
     archive._vectors = np.zeros((len(archive._latest), 100_000), dtype=np.float32)
     archive.put(1, large)
     with pytest.raises(InputError, match=r"temporary file of recall .* full.*set TMPDIR"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
-from longcoref.memory.policies import MemoryPolicy
+from longcoref.memory.policies import MemoryPolicy, empty_cells
 
 
 def oracle_actions(entities: Sequence[int | None], sizes: Mapping[int, int], policy: MemoryPolicy) -> list[Action]:
@@ -17,7 +17,7 @@ def oracle_actions(entities: Sequence[int | None], sizes: Mapping[int, int], pol
     processed, so they stay counted as remaining. Where the policy recalls, an entity that was evicted returns wherever
     it would be opened anew.
     """
-    cells = Cells(archive={} if policy.recalls else None)
+    cells = empty_cells(policy)
     number_of: dict[int, int] = {}  # under which each gold entity was opened last
     held: list[int | None] = []  # the gold entity in each cell; None where an invalid mention was tracked
     cell_of: dict[int, int] = {}

@@ -70,6 +70,11 @@ class MemoryPolicy(Protocol):
         """What may be done with a mention that matches none of the entities in `cells`."""
 
 
+def empty_cells(policy: MemoryPolicy) -> Cells:
+    """The cells of an empty memory under this policy; evicted entities are counted only where they can return."""
+    return Cells(archive={} if policy.recalls else None)
+
+
 @dataclass(frozen=True, slots=True)
 class UnboundedMemory:
     """U-MEM: every entity is kept; a mention can be rejected as invalid."""

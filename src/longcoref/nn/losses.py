@@ -1,4 +1,4 @@
-"""The losses: plain sums over mentions (design, section 10)."""
+"""The losses: plain sums over mentions (docs/design.md, section 5)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from longcoref.config import ModelConfig, TrainConfig
+from longcoref.memory.second_step import second_step
 from longcoref.nn.heads import CLOSED, Scores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NONE, Integers, Unrolled
 
@@ -36,23 +37,38 @@ def _entity_loss(scores: Tensor, targets: Integers, config: TrainConfig) -> Tens
 
 
 def option_loss(scores: Scores, unrolled: Unrolled, model: ModelConfig) -> Tensor:
-    """Cross-entropy of the second step: over all options (flat), or valid first, then who if any goes (staged)."""
-    target = torch.from_numpy(unrolled.option_target)
-    if model.options == "flat":
-        return functional.cross_entropy(scores.options, target, reduction="sum")
-    is_valid = target != INVALID_COLUMN
-    loss = functional.binary_cross_entropy_with_logits(scores.valid, is_valid.to(scores.valid.dtype), reduction="sum")
-    who = torch.from_numpy(unrolled.option_full) & is_valid
-    if not bool(who.any()):
-        return loss
-    # IGNORE and the evictions stand side by side, so the stage is a slice.
-    assert EVICT_COLUMN == IGNORE_COLUMN + 1
-    rows = scores.options[who][:, IGNORE_COLUMN:]
-    return loss + functional.cross_entropy(rows, target[who] - IGNORE_COLUMN, reduction="sum")
+    """The loss of the second step, as the model's rule for it says."""
+    loss: Tensor = second_step(model.options).loss(_OptionTerms(scores, unrolled))
+    return loss
+
+
+class _OptionTerms:
+    """The losses of which the rules of `memory.second_step` are made."""
+
+    def __init__(self, scores: Scores, unrolled: Unrolled) -> None:
+        self._scores, self._target = scores, torch.from_numpy(unrolled.option_target)
+        self._valid, self._full = self._target != INVALID_COLUMN, torch.from_numpy(unrolled.option_full)
+
+    def joint(self) -> Tensor:
+        """Cross-entropy over all options at once."""
+        return functional.cross_entropy(self._scores.options, self._target, reduction="sum")
+
+    def validity(self) -> Tensor:
+        """Binary cross-entropy of whether the mention is valid, by its mention score."""
+        scores = self._scores.valid
+        return functional.binary_cross_entropy_with_logits(scores, self._valid.to(scores.dtype), reduction="sum")
+
+    def eviction(self) -> Tensor:
+        """Cross-entropy over IGNORE and the evictions, for valid mentions that find the memory full."""
+        # IGNORE and the evictions are neighbouring columns, so the stage is a slice.
+        assert EVICT_COLUMN == IGNORE_COLUMN + 1
+        rows = self._full & self._valid
+        options, target = self._scores.options[rows][:, IGNORE_COLUMN:], self._target[rows] - IGNORE_COLUMN
+        return functional.cross_entropy(options, target, reduction="sum")
 
 
 def mention_loss(grid: Tensor, gold: Tensor) -> Tensor:
-    """Binary cross-entropy of all candidates; `gold` is a grid of zeros and ones, `grid` CLOSED where nothing is."""
+    """Binary cross-entropy of all candidates; `gold` is a grid of zeros and ones, `grid` is CLOSED elsewhere."""
     candidates = grid > CLOSED / 2
     return functional.binary_cross_entropy_with_logits(grid[candidates], gold[candidates], reduction="sum")
 

@@ -28,7 +28,7 @@ from longcoref.features.pairs import (
 )
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.memory.cells import Cells
-from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy
+from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy, empty_cells
 
 Integers = npt.NDArray[np.int64]
 
@@ -184,7 +184,7 @@ class _Replay:
     @classmethod
     def of(cls, actions: Sequence[Action], policy: MemoryPolicy) -> _Replay:
         walk = cls([], [], [], [], [], [], [], [])
-        memory = Cells(archive={} if policy.recalls else None)
+        memory = empty_cells(policy)
         latest: dict[int, int] = {}  # the state of each entity
         for number, action in enumerate(actions):
             if action.kind is not ActionKind.LINK:

@@ -1,17 +1,16 @@
-"""Entities that left the memory, kept so that they can come back.
+"""Evicted entities, kept so that they can return to a cell.
 
-What is looked up for a mention is a constant number of them: those last archived under one of its strings, and those
-whose vectors are nearest among the latest. The oldest are moved to a database on disk, so that what is held in memory
-does not grow beyond a size; only the strings they are found by stay.
+For each mention a constant number of entities is looked up: those last archived under one of its strings, and those
+whose vectors are nearest among the latest. The oldest entities are moved to a database on disk, so that memory is
+bounded; only the strings by which they are found stay in memory.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,43 +18,75 @@ import numpy.typing as npt
 from longcoref.errors import InputError
 from longcoref.features.facts import MentionFacts
 from longcoref.features.matching import keys_of
-from longcoref.memory.policies import RECALL_CANDIDATES
+from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy
+from longcoref.runtime.cell_state import CellContent
 from longcoref.runtime.heads import Floats
 
 IN_MEMORY = 2048
-"""Entities; more are on disk."""
+"""Entities that are kept in memory; the others are on disk."""
 NEAREST_AMONG = 256
-"""The latest entities, whose vectors are compared."""
-_PER_STRING = 4  # entities that one string finds
-_BY_VECTOR = 2  # candidates of a mention; the others are found by string
+"""How many of the latest entities are compared by vector."""
+_PER_STRING = 4  # entities found by one string
+_BY_VECTOR = 2  # candidates found by vector; the others are found by string
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """All that a cell knows of its entity: vector, weight, facts, and the strings it matches."""
+class AnyArchive(Protocol):
+    """What the clustering loop asks of an archive."""
 
-    vector: Floats
-    weight: float
-    facts: list[int]
-    keys: list[tuple[int, str]]
+    def put(self, entity: int, content: CellContent) -> None:
+        """Archives an entity that was evicted."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Everything but the vector, as JSON values."""
-        return {"weight": self.weight, "facts": self.facts, "keys": self.keys}
+    def take(self, entity: int) -> CellContent:
+        """Removes an entity, which returns to a cell."""
 
-    @classmethod
-    def of(cls, vector: Floats, values: dict[str, Any]) -> Archived:
-        """The way back from `as_json`."""
-        keys = [(level, string) for level, string in values["keys"]]
-        return cls(vector, values["weight"], values["facts"], keys)
+    def get(self, entity: int) -> CellContent:
+        """What was archived of an entity."""
+
+    def candidates(self, facts: MentionFacts, x: Floats) -> list[int]:
+        """The archived entities to compare a mention with."""
+
+    def state(self) -> tuple[dict[str, Any] | None, dict[str, npt.NDArray[Any]]]:
+        """Everything, as JSON values and arrays by name."""
+
+    def restore(self, facts: Any, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Goes back to a `state`."""
+
+
+def archive_for(policy: MemoryPolicy, width: int) -> AnyArchive:
+    """An empty archive for span vectors of this width, or one that keeps nothing if the policy does not recall."""
+    return Archive(width) if policy.recalls else NoArchive()
+
+
+class NoArchive:
+    """Evicted entities are forgotten, as in the paper."""
+
+    def put(self, entity: int, content: CellContent) -> None:
+        """Forgets the entity."""
+
+    def take(self, entity: int) -> CellContent:
+        """Fails: nothing was kept."""
+        raise KeyError(entity)
+
+    get = take
+
+    def candidates(self, facts: MentionFacts, x: Floats) -> list[int]:
+        """None."""
+        return []
+
+    def state(self) -> tuple[None, dict[str, npt.NDArray[Any]]]:
+        """Nothing."""
+        return None, {}
+
+    def restore(self, facts: Any, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """There is nothing to restore."""
 
 
 class Archive:
-    """The entities that left the memory, by number."""
+    """Evicted entities by their number."""
 
     def __init__(self, width: int, *, in_memory: int = IN_MEMORY) -> None:
         self._in_memory = in_memory
-        self._near: dict[int, Archived] = {}  # the latest, in the order in which they came
+        self._near: dict[int, CellContent] = {}  # the latest, in order of eviction
         self._disk: sqlite3.Connection | None = None
         self._far: set[int] = set()  # those on disk
         self._by_string: dict[str, list[int]] = {}  # lists are smaller than deques, and there are many
@@ -69,41 +100,46 @@ class Archive:
     def __contains__(self, entity: int) -> bool:
         return entity in self._near or entity in self._far
 
-    def put(self, entity: int, archived: Archived) -> None:
-        """An entity leaves the memory."""
-        self._near[entity] = archived
-        for string in dict.fromkeys(string for _, string in archived.keys):
+    def put(self, entity: int, content: CellContent) -> None:
+        """Archives an entity that was evicted."""
+        self._near[entity] = content
+        for string in dict.fromkeys(string for _, string in content.keys):
             found = self._by_string.setdefault(string, [])
             if entity in found:
                 found.remove(entity)
             found.append(entity)
             del found[:-_PER_STRING]
-        length = float(np.linalg.norm(archived.vector))
-        self._latest[self._next], self._vectors[self._next] = entity, archived.vector / max(length, 1e-9)
+        length = float(np.linalg.norm(content.vector))
+        self._latest[self._next], self._vectors[self._next] = entity, content.vector / max(length, 1e-9)
         self._next = (self._next + 1) % NEAREST_AMONG
         if len(self._near) > self._in_memory:
             oldest = next(iter(self._near))
             self._to_disk(oldest, self._near.pop(oldest))
 
-    def take(self, entity: int) -> Archived:
-        """An entity comes back."""
-        archived = self.get(entity)
+    def take(self, entity: int) -> CellContent:
+        """Removes an entity, which returns to a cell."""
+        content = self.get(entity)
         self._near.pop(entity, None)
         if entity in self._far:
             self._far.remove(entity)
             self._execute("delete from archive where entity = ?", entity)
         self._latest[self._latest == entity] = -1
-        return archived
+        return content
 
-    def get(self, entity: int) -> Archived:
+    def get(self, entity: int) -> CellContent:
         """What was archived of an entity."""
         if entity in self._near:
             return self._near[entity]
         ((vector, values),) = self._execute("select vector, facts from archive where entity = ?", entity)
-        return Archived.of(np.frombuffer(vector, dtype=np.float32), json.loads(values))
+        return CellContent.of(np.frombuffer(vector, dtype=np.float32), json.loads(values))
 
     def candidates(self, facts: MentionFacts, x: Floats) -> list[int]:
-        """The entities that a mention may be compared with: by its whole wording, its head, its words, its vector."""
+        """The entities to compare a mention with: by its exact string, its head, its words, its vector.
+
+        A pronoun has no candidates: it refers to an entity that was mentioned recently.
+        """
+        if facts.pronoun:
+            return []
         found: dict[int, None] = {}
         for _, string in sorted(keys_of(facts), reverse=True):
             for entity in reversed(self._by_string.get(string, ())):
@@ -130,13 +166,13 @@ class Archive:
                 "folder that has some"
             ) from error
 
-    def _to_disk(self, entity: int, archived: Archived) -> None:
-        vector = archived.vector.astype(np.float32).tobytes()
-        self._execute("insert into archive values (?, ?, ?)", entity, vector, json.dumps(archived.as_json()))
+    def _to_disk(self, entity: int, content: CellContent) -> None:
+        vector = content.vector.astype(np.float32).tobytes()
+        self._execute("insert into archive values (?, ?, ?)", entity, vector, json.dumps(content.as_json()))
         self._far.add(entity)
 
-    def _all(self) -> Iterator[tuple[int, Archived]]:
-        """In the order in which they came, as far as it matters: those on disk first."""
+    def _all(self) -> Iterator[tuple[int, CellContent]]:
+        """All entities, those on disk first: the order decides only which are moved to disk next."""
         yield from ((entity, self.get(entity)) for entity in sorted(self._far))
         yield from self._near.items()
 
@@ -145,11 +181,11 @@ class Archive:
         held = list(self._all())
         facts = {
             "entities": [entity for entity, _ in held],
-            "archived": [archived.as_json() for _, archived in held],
+            "archived": [content.as_json() for _, content in held],
             "strings": [[string, list(found)] for string, found in self._by_string.items()],
             "next": self._next,
         }
-        vectors = np.array([archived.vector for _, archived in held], dtype=np.float32)
+        vectors = np.array([content.vector for _, content in held], dtype=np.float32)
         arrays: dict[str, npt.NDArray[Any]] = {
             "vectors": vectors.reshape(len(held), self._vectors.shape[1]),
             "latest": self._latest,
@@ -157,11 +193,11 @@ class Archive:
         }
         return facts, {f"archive.{name}": array for name, array in arrays.items()}
 
-    def restore(self, facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
-        """Goes back to where `state` was called."""
+    def restore(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Goes back to a `state`."""
         entities: Iterable[int] = facts["entities"]
         for entity, values, vector in zip(entities, facts["archived"], arrays["archive.vectors"], strict=True):
-            self.put(entity, Archived.of(vector, values))
+            self.put(entity, CellContent.of(vector, values))
         self._by_string = {string: list(found) for string, found in facts["strings"]}
         self._latest, self._vectors = arrays["archive.latest"].copy(), arrays["archive.near"].copy()
         self._next = facts["next"]

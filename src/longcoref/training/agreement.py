@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from longcoref.config import ModelConfig
 from longcoref.document import Document
 from longcoref.features.facts import document_facts
-from longcoref.memory import Action, ActionKind, MemoryPolicy
-from longcoref.memory.actions import IGNORE, INVALID
+from longcoref.memory import ActionKind, MemoryPolicy, Options
+from longcoref.memory.decision import Decision
+from longcoref.memory.second_step import UNOPPOSED, SecondStep, second_step
 from longcoref.nn.heads import CLOSED, Scores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Unrolled, unroll
 from longcoref.runtime.mentions import select
@@ -48,7 +48,7 @@ def compare(model: CorefModel, runtime: Model, documents: Iterable[Document], po
         example = prepare(document, model.encoder.tokenizer, model.config)
         with torch.no_grad():
             vectors = model.encoder.encode(example.pieces.ids, example.windows)
-            grid = model.heads.mention_scores(vectors, example.candidates, example.genre)
+            grid = model.heads.mention_scores(vectors, example.candidates)
             own = select(grid.numpy(), example.candidates, document.sentences, model.config.proposals)
             proposed += len({(span.start, span.end) for span in found} ^ set(map(tuple, own.tolist())))
             spans = np.array(found, dtype=np.int64).reshape(-1, 2)
@@ -60,7 +60,8 @@ def compare(model: CorefModel, runtime: Model, documents: Iterable[Document], po
             unrolled = unroll(actions, facts, index, policy, features=features, genre=example.genre)
             x = model.heads.span_vectors(vectors, example.candidates, torch.from_numpy(spans))
             scores = model.heads.score(x, grid[tuple(torch.from_numpy(places))], unrolled)
-        for agrees, lead in verdicts(scores, unrolled, actions, model.config.model):
+        decisions = [mention.decided for mention in mentions_read]
+        for agrees, lead in verdicts(scores, unrolled, decisions, second_step(model.config.model.options)):
             mentions += 1
             differing += not agrees
             beyond += not agrees and lead > NEAR
@@ -68,44 +69,28 @@ def compare(model: CorefModel, runtime: Model, documents: Iterable[Document], po
 
 
 def verdicts(
-    scores: Scores, unrolled: Unrolled, actions: Sequence[Action], config: ModelConfig
+    scores: Scores, unrolled: Unrolled, decisions: Sequence[Decision], rule: SecondStep
 ) -> Iterator[tuple[bool, float]]:
-    """For each mention: would torch have done the same, and by how much does its best score lead?"""
+    """For each mention: would torch have decided the same, and by how much does its best score lead?"""
     rows = {int(mention): row for row, mention in enumerate(unrolled.option_mention)}
-    evictions: dict[int, list[int]] = {}
-    for option, pair in zip(unrolled.evict_option.tolist(), unrolled.evict_pair.tolist(), strict=True):
-        evictions.setdefault(option, []).append(int(unrolled.pair_cell[pair]))
-    for i, (action, links) in enumerate(zip(actions, scores.links.numpy(), strict=True)):
+    for i, (decision, links) in enumerate(zip(decisions, scores.links.numpy(), strict=True)):
+        action = decision.action
         second, best = np.sort(links)[-2:] if len(links) > 1 else (CLOSED, 0.0)
-        chosen = int(links.argmax())
+        chosen, lead = int(links.argmax()), float(best - second)
         linked = action.kind is ActionKind.LINK
         if linked or chosen < len(links) - 1:
-            yield linked and action.cell == chosen, float(best - second)
-        elif i in rows:
-            found, lead = _second_step(scores, rows[i], evictions.get(rows[i], []), config)
-            same = found.kind is action.kind and (action.kind is ActionKind.NEW or found.cell == action.cell)
-            yield same, min(lead, float(best - second))
+            yield linked and action.cell == chosen, lead
+        elif i in rows and decision.offered is not None:
+            options, mention_score = decision.offered, float(scores.valid[rows[i]])
+            found = scores.options[rows[i]].numpy()[_columns(options)]
+            same = rule.choose(options, found, mention_score) == action
+            yield same, min(lead, rule.lead(options, found, mention_score))
         else:
-            yield True, abs(CLOSED)  # only one action was legal
+            yield True, UNOPPOSED  # only one action was legal
 
 
-def _second_step(scores: Scores, option: int, evictions: Sequence[int], config: ModelConfig) -> tuple[Action, float]:
-    """The best option and its lead; which free cell a NEW takes is not for the scores to say, so it is cell 0."""
-    row = scores.options[option].numpy()
-    going = [(float(row[EVICT_COLUMN + k]), Action(ActionKind.EVICT, cell)) for k, cell in enumerate(evictions)]
-    ignored, invalid = (float(row[IGNORE_COLUMN]), IGNORE), (float(row[INVALID_COLUMN]), INVALID)
-    if config.options == "staged" and going:
-        valid = float(scores.valid[option])
-        if valid <= 0:
-            return invalid[1], -valid
-        worth = float(np.logaddexp.reduce(row[EVICT_COLUMN:])) - ignored[0]
-        best, lead = (ignored[1], -worth) if worth < 0 else _first(going)
-        return best, min(lead, valid, abs(worth))
-    new = (float(row[NEW_COLUMN]), Action(ActionKind.NEW, 0))
-    return _first([each for each in (new, *going, ignored, invalid) if each[0] > CLOSED / 2])
-
-
-def _first(offered: Sequence[tuple[float, Action]]) -> tuple[Action, float]:
-    """The option with the highest score, and by how much it leads."""
-    best, *others = sorted(offered, key=lambda item: -item[0])
-    return best[1], best[0] - others[0][0] if others else abs(CLOSED)
+def _columns(options: Options) -> list[int]:
+    """The teacher's columns of the options, in the order of `options.actions()`."""
+    columns = [] if options.new is None else [NEW_COLUMN]
+    columns += range(EVICT_COLUMN, EVICT_COLUMN + len(options.evict))
+    return columns + [IGNORE_COLUMN] * options.ignore + [INVALID_COLUMN] * options.invalid
