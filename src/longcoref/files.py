@@ -94,7 +94,8 @@ def atomic_folder(folder: str | Path) -> Iterator[Path]:
         new, old = Path(scratch.name) / "new", Path(scratch.name) / "old"
         with _errors_about(target):
             new.mkdir()
-        yield new
+        with _full_disk_at(target):
+            yield new
         with _errors_about(target):
             for file in new.rglob("*"):
                 _flush(file)
@@ -160,12 +161,8 @@ def _staged(path: str | Path) -> Iterator[Path]:
         with _errors_about(path):
             os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if target.exists() else 0o666))
             mode = stat.S_IMODE((target if target.exists() else temporary).stat().st_mode)
-        try:
+        with _full_disk_at(path):
             yield temporary
-        except OSError as error:
-            if error.errno in _NO_ROOM:
-                raise InputError(f"cannot write here: {error.strerror}", path) from error
-            raise
         with _errors_about(path):
             temporary.chmod(mode)  # a library may have put a private file of its own there
             _replace(temporary, target)
@@ -189,6 +186,17 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _full_disk_at(target: str | Path) -> Iterator[None]:
+    """Names the target if the disk is full; other errors of the caller's block have causes that we do not know."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise InputError(f"cannot write here: {error.strerror}", target) from error
+        raise
 
 
 @contextmanager

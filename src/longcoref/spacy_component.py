@@ -26,6 +26,7 @@ from spacy.tokens import Doc, SpanGroup
 
 from longcoref.document import Document
 from longcoref.errors import InputError
+from longcoref.files import atomic_bytes
 from longcoref.mention import MentionRecord
 from longcoref.resolver import Resolver, load
 from longcoref.result import Result, ResultCluster, annotation
@@ -124,7 +125,8 @@ class LongcorefComponent:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self._model_files().items():
             (folder / _MODEL_FOLDER).mkdir(exist_ok=True)
-            (folder / _MODEL_FOLDER / name).write_bytes(content)
+            with atomic_bytes(folder / _MODEL_FOLDER / name) as stream:
+                stream.write(content)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> LongcorefComponent:
         """Takes the model from a folder that `to_disk` wrote."""

@@ -20,7 +20,7 @@ from longcoref.errors import RepairWarning, UsageError, quoted, shortened
 from longcoref.formats.brackets import BracketColumn, Label, bracket_cells, bracket_ids
 from longcoref.formats.build import build_document, key_of, parse_key
 from longcoref.formats.source import Source
-from longcoref.formats.tables import one_line
+from longcoref.formats.tables import begins_document, one_line
 from longcoref.spans import CharSpan
 
 _COLUMNS = 10
@@ -215,5 +215,9 @@ def _escaped(value: str) -> str:
 
 
 def detect(head: str, name: str) -> bool:
-    """Whether this is the beginning of a CoNLL-U file."""
-    return re.search(r"^[0-9]+(?:-[0-9]+)?(?:\t[^\t\n]+){9}\r?$", head, re.MULTILINE) is not None
+    """Whether this is the beginning of a CoNLL-U file: its first row has ten columns and a word number."""
+    lines = [line for line in head.split("\n") if line.strip()]
+    cells = next((line.split("\t") for line in lines if not line.startswith("#")), [])
+    return (
+        len(cells) == _COLUMNS and _NUMBER.fullmatch(cells[0]) is not None and not any(map(begins_document, lines[:1]))
+    )

@@ -66,7 +66,7 @@ def read_tables(source: Source, layout: Layout, *, lenient: bool) -> Iterator[Ta
     number = width = 0
     for number, line in source.lines():
         if line.startswith("#"):
-            if _BEGIN.match(line):
+            if begins_document(line):
                 header = _header(line)
                 if header is None:
                     raise source.error(f"expected '#begin document (id); part 000', got {quoted(line)}", number)
@@ -100,6 +100,11 @@ class _Header(NamedTuple):
 
     id: str | None
     part: int
+
+
+def begins_document(line: str) -> bool:
+    """Whether a line is a header, well formed or not."""
+    return _BEGIN.match(line) is not None
 
 
 def _header(line: str) -> _Header | None:

@@ -18,7 +18,6 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -29,7 +28,8 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from longcoref.config import Config, config_from, config_table, dump_toml
-from longcoref.errors import ConfigError, InputError, ModelError, unknown_name
+from longcoref.errors import ConfigError, InputError, ModelError, quoted, shortened, unknown_name
+from longcoref.files import atomic_folder
 from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.foreign import as_model_error
 from longcoref.runtime.heads import Floats, Heads
@@ -158,10 +158,10 @@ def read_facts(folder: Path) -> dict[str, Any]:
             f"{path}: cannot be read ({error.strerror}); a model directory holds model.toml, "
             f"{', '.join(_FILES.values())}"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: is not valid TOML: {error}") from error
+    except (ValueError, RecursionError) as error:  # of the TOML, its encoding, or a number in it
+        raise ModelError(f"{path}: is not valid TOML: {shortened(str(error))}") from error
     if table.get("schema") != SCHEMA:
-        raise ModelError(f"{path}: expected schema {SCHEMA!r}, got {table.get('schema')!r}")
+        raise ModelError(f"{path}: expected schema {SCHEMA!r}, got {quoted(table.get('schema'))}")
     return table
 
 
@@ -214,10 +214,7 @@ def write_model(
     taken = sorted(set(facts) & {*_SECTIONS, "files", "schema", "name"})
     if taken:
         raise ModelError(f"facts may not be called {', '.join(taken)}: these are names of model.toml")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as scratch:
-        new = Path(scratch) / "new"
-        new.mkdir()
+    with atomic_folder(target) as new:
         (new / "tokenizer.json").write_text(tokenizer_definition, encoding="utf-8", newline="\n")
         shutil.copyfile(encoder_onnx_path, new / "encoder.onnx")
         kind = np.float16 if half else np.float32
@@ -227,9 +224,6 @@ def write_model(
         table |= {"files": {key: _hash(new / file) for key, file in _FILES.items()}, **facts}
         (new / "model.toml").write_text(dump_toml(table), encoding="utf-8", newline="\n")
         (new / "CARD.md").write_text(card or _card(table), encoding="utf-8", newline="\n")
-        if target.exists():
-            target.rename(Path(scratch) / "old")
-        new.rename(target)
 
 
 def _card(table: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ from longcoref.document import Document, Sentence
 from longcoref.errors import ModelError
 from longcoref.features.facts import PRONOUN_CLASSES
 from longcoref.features.pairs import FEATURES, SAME_STRING, SAME_TOKEN, EntityArrays
-from longcoref.files import atomic_path
+from longcoref.files import atomic_bytes
 from longcoref.memory import MemoryPolicy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.archive import NEAREST_AMONG
@@ -70,8 +70,8 @@ def save_state(path: str | Path, half: HalfRead, model: Model, policy: MemoryPol
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     whole["vectors"] = np.ascontiguousarray(half.stream.reader.vectors)
     content = save(whole | {"fields": np.frombuffer(json.dumps(table).encode(), dtype=np.uint8)})
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(SCHEMA + _digest(content) + content)
+    with atomic_bytes(path) as stream:
+        stream.write(SCHEMA + _digest(content) + content)
 
 
 _COLUMNS = ("kind", "type", "entity", "score", "rivals")
