@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from browser import open_browser, resize, settle
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
+
+from browser import open_browser, resize, settle
 
 PASTE = """
 const field = document.getElementById("start-text");

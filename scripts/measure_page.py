@@ -13,9 +13,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from browser import open_browser
 from selenium.webdriver.common.by import By
 
+from browser import open_browser
 from longcoref.features.facts import mention_facts
 from longcoref.memory import Action, ActionKind
 from longcoref.memory.decision import Decision

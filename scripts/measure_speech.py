@@ -16,9 +16,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from measure_novels import SETTINGS, Setting, clustered, read_proposals
-from train_speakers import Annotated, accuracy, read_annotated
-
 from longcoref.book.persons import Seen
 from longcoref.book.second_look import look_again
 from longcoref.clusters import spans_of
@@ -27,6 +24,8 @@ from longcoref.metrics import score_documents
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import Model
 from longcoref.spans import WordSpan
+from measure_novels import SETTINGS, Setting, clustered, read_proposals
+from train_speakers import Annotated, accuracy, read_annotated
 
 ASKED = {FIRST_PERSON: "I", SECOND_PERSON: "you"}
 Clusters = list[tuple[WordSpan, ...]]

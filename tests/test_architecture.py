@@ -37,9 +37,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,
-    "reproduction": FOUNDATION
-    | LOGIC
-    | {"nn", "runtime", "evaluation", "benchmark", "training", "analysis", "__init__"},
     **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime", "book"}),
     "__init__": FOUNDATION | SURFACE | {"mention"},
     **dict.fromkeys(
@@ -47,8 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         FOUNDATION
         | LOGIC
         | SURFACE
-        | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "silver", "__init__"}
-        | {"reproduction"},
+        | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "silver", "__init__"},
     ),
     "__main__": {"cli"},
 }
@@ -57,7 +53,7 @@ MAY_IMPORT["cli"] = MAY_IMPORT["cli"] | {"server"}  # a command starts it
 
 # Heavy packages and the only places that may import them, wherever the import stands.
 HEAVY: dict[str, set[str]] = {
-    "torch": {"nn", "training", "reproduction"},
+    "torch": {"nn", "training"},
     "transformers": {"nn", "training"},
     "spacy": {"spacy_component"},
     "scipy": {"metrics", "analysis"},

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from longcoref.errors import InputError
 from measure_cases import (
     CASES,
     KINDS,
@@ -24,8 +26,6 @@ from measure_cases import (
     parse_markup,
     read_cases,
 )
-
-from longcoref.errors import InputError
 
 ALL = read_cases(CASES)
 

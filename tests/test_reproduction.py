@@ -1,4 +1,4 @@
-"""The paper again, end to end on tiny data: one command, resumable, and a report whose figures come from records."""
+"""The reproduction end to end on tiny data: one command, resumable, and a report whose figures come from records."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from longcoref.cli.app import build_app
 from longcoref.config import Config, config_table, load_config
 from longcoref.errors import UsageError
 from longcoref.formats import read_corpus, write_corpus
-from longcoref.reproduction.experiments import STAGES, Measures, recipe, reproduction
-from longcoref.reproduction.figures import Figures, paper_figures
-from longcoref.reproduction.measures import MEASURES, join_documents
-from longcoref.reproduction.models import memory_model
-from longcoref.reproduction.orderings import findings
-from longcoref.reproduction.report import write_report
-from longcoref.reproduction.stages import STAGES as STAGE_FUNCTIONS
+from reproduce import app
+from reproduction.experiments import STAGES, Measures, recipe, reproduction
+from reproduction.figures import Figures, paper_figures
+from reproduction.measures import MEASURES, join_documents
+from reproduction.models import memory_model
+from reproduction.orderings import findings
+from reproduction.report import write_report
+from reproduction.stages import STAGES as STAGE_FUNCTIONS
 from tiny import tiny_documents, write_tiny_encoder
 
 TINY = (
@@ -65,7 +66,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def run(*arguments: object) -> Any:
-    return CliRunner().invoke(build_app(), ["reproduce", *map(str, arguments)], catch_exceptions=False)
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
 
 
 def command_of(corpora: dict[str, Path], out: Path, models: str, stages: str) -> list[object]:
@@ -75,13 +76,14 @@ def command_of(corpora: dict[str, Path], out: Path, models: str, stages: str) ->
 
 
 def do(command: list[str]) -> None:
-    """Does in this process what a plan does in a process of its own, where each would load torch again."""
-    module, *arguments = command[2:]
-    if module == "longcoref":
-        done = CliRunner().invoke(build_app(), arguments, catch_exceptions=False)
+    """Runs a command of a plan in this process: a process for each would have to load torch again."""
+    if command[1:3] == ["-m", "longcoref"]:
+        done = CliRunner().invoke(build_app(), command[3:], catch_exceptions=False)
         assert done.exit_code == 0, done.output
     else:
-        {**STAGE_FUNCTIONS, **MEASURES}[arguments[0]](**json.loads(arguments[1]))
+        _, script, stage, arguments = command
+        assert Path(script).is_file()
+        {**STAGE_FUNCTIONS, **MEASURES}[stage](**json.loads(arguments))
 
 
 @pytest.fixture(scope="session")
@@ -228,9 +230,9 @@ def test_ontonotes_differs_from_ontogum_in_paths_and_encoder_only(corpora: dict[
 
 
 def raw_recipe(name: str) -> dict[str, Any]:
-    import longcoref.reproduction
+    import reproduction
 
-    folder = Path(longcoref.reproduction.__file__).parent / "recipes"
+    folder = Path(reproduction.__file__).parent / "recipes"
     table = config_table(load_config(folder / f"{name}.toml"))
     return {f"{section}.{key}": value for section, values in table.items() for key, value in values.items()}
 

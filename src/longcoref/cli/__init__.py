@@ -13,9 +13,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from longcoref.errors import LongcorefError, UsageError
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -64,8 +67,8 @@ def _fail(message: object, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Runs the command line and exits."""
+def main(arguments: list[str] | None = None, *, app: Typer | None = None) -> None:
+    """Runs the command line, or that of another `app`, and exits."""
     from longcoref.cli.app import build_app
 
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -76,7 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with _orderly_exits():
             try:
-                build_app()([argument for argument in arguments if argument != "--debug"])
+                (app or build_app())([argument for argument in arguments if argument != "--debug"])
             finally:
                 sys.stdout.flush()
     except SystemExit as leaving:

@@ -27,7 +27,6 @@ def build_app() -> typer.Typer:
         export,
         info,
         label,
-        reproduce,
         resolve,
         score,
         serve,
@@ -57,7 +56,6 @@ def build_app() -> typer.Typer:
     app.command()(adapt.adapt)
     app.command()(train.train)
     app.command()(crossval.crossval)
-    app.command()(reproduce.reproduce)
     app.command()(evaluate.evaluate)
     app.command()(export.export)
     app.command()(serve.serve)

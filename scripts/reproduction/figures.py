@@ -20,7 +20,7 @@ from longcoref.document import Document
 from longcoref.formats import read_corpus
 from longcoref.metrics import Scores, score_documents
 from longcoref.metrics.corpus import pair_documents
-from longcoref.reproduction.models import MemoryModel, memory_model
+from reproduction.models import MemoryModel, memory_model
 
 if sys.version_info >= (3, 11):
     import tomllib

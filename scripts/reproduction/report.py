@@ -13,11 +13,11 @@ from pathlib import Path
 import longcoref
 from longcoref.config import load_config
 from longcoref.files import atomic_text
-from longcoref.reproduction.experiments import settings_of
-from longcoref.reproduction.figures import Figures
-from longcoref.reproduction.open_questions import OpenQuestions
-from longcoref.reproduction.page import Block, Code, Heading, Table, Text, html_page, markdown, show
-from longcoref.reproduction.paper_tables import PaperTables
+from reproduction.experiments import settings_of
+from reproduction.figures import Figures
+from reproduction.open_questions import OpenQuestions
+from reproduction.page import Block, Code, Heading, Table, Text, html_page, markdown, show
+from reproduction.paper_tables import PaperTables
 
 TITLES = {"litbank": "LitBank", "ontogum": "OntoGUM", "ontonotes": "OntoNotes"}
 
@@ -79,7 +79,7 @@ def _opening(figures: Figures) -> Iterator[Block]:
         "measured, or not reported."
     )
     name, config = figures.folder.name, figures.folder / "config.toml"
-    command = [f"longcoref reproduce {name} --out {figures.folder.parent.name}"]
+    command = [f"python scripts/reproduce.py {name} --out {figures.folder.parent.name}"]
     command += [f"--folds {','.join(folds)}"] * bool(folds)
     command += [f"--set {each}" for each in settings_of(name, load_config(config))] if config.exists() else []
     yield Code(" ".join(command))

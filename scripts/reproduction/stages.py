@@ -21,12 +21,12 @@ from longcoref.files import atomic_text
 from longcoref.formats import read_part, write_corpus
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.heads import Heads
-from longcoref.reproduction.models import memory_model
 from longcoref.training.cache import VectorCache
 from longcoref.training.inference import evaluate_torch
 from longcoref.training.loop import Trainer
 from longcoref.training.model import CorefModel
 from longcoref.training.runs import load_run
+from reproduction.models import memory_model
 
 PARTS = ("dev", "test")
 PAPER_HIDDEN, PAPER_WIDTH = 3000, 1024

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,8 +27,6 @@ from longcoref.formats import read_part
 from longcoref.memory import ActionKind
 from longcoref.mention import MentionRecord
 from longcoref.nn.encoder import Encoder
-from longcoref.reproduction.models import memory_model
-from longcoref.reproduction.stages import vectors_of, write_json
 from longcoref.runtime.footprint import peak_bytes
 from longcoref.runtime.reading import read_document
 from longcoref.runtime.stream import TextStream
@@ -38,6 +35,9 @@ from longcoref.training.data import Example, prepare
 from longcoref.training.inference import evaluate_torch, runtime_model
 from longcoref.training.model import CorefModel, Proposals
 from longcoref.training.runs import load_run
+from reproduction.experiments import stage_command
+from reproduction.models import memory_model
+from reproduction.stages import vectors_of, write_json
 
 _KEEP_INVALID = 0.2  # the paper's share of invalid mentions where it measures memory
 _FED = 20_000  # characters of a novel that are fed at a time
@@ -56,8 +56,7 @@ def _each(stage: str, folder: str, arguments: Iterable[tuple[object, Mapping[str
     for name, values in arguments:
         answer = Path(folder) / f"{name}.json"
         if not answer.exists():
-            command = [sys.executable, "-m", "longcoref.reproduction", stage]
-            subprocess.run([*command, json.dumps({"answer": str(answer), **values})], check=True)
+            subprocess.run([*stage_command(stage), json.dumps({"answer": str(answer), **values})], check=True)
 
 
 def training(*, folder: str, run: str, model: str, repeat: int, hidden: int, documents: int) -> None:

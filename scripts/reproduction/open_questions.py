@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from longcoref.reproduction.figures import Figures
-from longcoref.reproduction.page import Block, Table, Text, show
-from longcoref.reproduction.paper_tables import columns, line_figure
+from reproduction.figures import Figures
+from reproduction.page import Block, Table, Text, show
+from reproduction.paper_tables import columns, line_figure
 
 _ENCODERS = {
     "taught": "taught coreference on another corpus, then frozen",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longcoref.reproduction.figures import Figures
+from reproduction.figures import Figures
 
 _CLOSE = 1.5  # points of CoNLL F1; in the paper, LB-MEM 20 is 1.4 below U-MEM on LitBank
 _FAR = 2.0  # times

@@ -9,10 +9,10 @@ from typing import Any
 
 from longcoref.analysis.errors import ErrorType
 from longcoref.analysis.plots import draw_entities, draw_lines
-from longcoref.reproduction.figures import Figures
-from longcoref.reproduction.models import MemoryModel
-from longcoref.reproduction.orderings import findings
-from longcoref.reproduction.page import Block, Figure, Table, Text, show
+from reproduction.figures import Figures
+from reproduction.models import MemoryModel
+from reproduction.orderings import findings
+from reproduction.page import Block, Figure, Table, Text, show
 
 _METRICS = {"muc": "MUC", "b_cubed": "B³", "ceaf_e": "CEAF-e"}
 Series = dict[str, tuple[list[float], list[float]]]

@@ -23,7 +23,7 @@ from longcoref.errors import ConfigError, UsageError, unknown_name
 from longcoref.files import atomic_text
 from longcoref.formats import find_data, read_part
 from longcoref.plan import Task, longcoref_command
-from longcoref.reproduction.models import MemoryModel, memory_model
+from reproduction.models import MemoryModel, memory_model
 
 RECIPES = ("litbank", "ontogum", "ontonotes")
 STAGES = ("models", "measures", "options", "encoder", "entity", "capacities", "length")
@@ -38,6 +38,11 @@ DEFAULT_MODELS = {
     "ontonotes": (*_PAPER_MODELS, "umem-star", "lb-30", "rb-30"),
 }
 DEFAULT_STAGES = {"litbank": STAGES, "ontogum": ("models",), "ontonotes": ("models",)}
+
+
+def stage_command(stage: str) -> tuple[str, ...]:
+    """The command that runs one stage in a process of its own; its arguments follow as JSON."""
+    return (sys.executable, str(Path(__file__).parent.parent / "reproduce_stage.py"), stage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +222,7 @@ class _Planner:
     def stage(self, name: str, folder: Path, stage: str, *after: str, **arguments: Any) -> None:
         """Adds a task that one of our stages does."""
         values = json.dumps({"folder": folder, **arguments}, default=str)
-        command = (sys.executable, "-m", "longcoref.reproduction", stage, values)
+        command = (*stage_command(stage), values)
         self.tasks.setdefault(name, Task(name, folder, command, after))
 
     def run(self, variant: str, fold: int | None, model: MemoryModel, settings: Sequence[str] = ()) -> tuple[str, Path]:
