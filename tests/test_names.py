@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longcoref.english.names import FEMININE, MASCULINE, Name, contradict, parse_name, persons_of
+from longcoref.english.lexicon import FEMININE, MASCULINE
+from longcoref.english.names import Name, contradict, parse_name, persons_of
 
 
 def name(text: str) -> Name:

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from longcoref.clusters import KINDS
+from longcoref.english.lexicon import POSSESSIVE_ENDINGS
 
 _MAX_STRINGS = 64  # kept per entity; the ones that come first are the ones that introduce it
 _MAX_WORDS = 6
 _MAX_CHARACTERS = 60
 _COMMON = 0.05  # a name must be this frequent, compared with the most frequent one
-_POSSESSIVES = ("'s", "’s", "'", "’")
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class NameChooser:
 
 def without_possessive(name: str) -> str:
     """The name without the ending that makes it an owner's."""
-    for ending in _POSSESSIVES:
+    for ending in POSSESSIVE_ENDINGS:
         if name.endswith(ending):
             return name.removesuffix(ending).rstrip()
     return name

@@ -12,7 +12,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from longcoref.english.names import FEMININE, MASCULINE, Name, persons_of
+from longcoref.english.lexicon import FEMININE, MASCULINE
+from longcoref.english.names import Name, persons_of
 from longcoref.features.facts import HE_OR_SHE, MentionFacts
 from longcoref.memory.decision import Rivals
 from longcoref.spans import WordSpan

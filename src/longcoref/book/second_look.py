@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from longcoref.book.persons import NamedPersons, Seen, contradicts, gender_of
 from longcoref.book.speakers import PersonMention, Turn, attribute, is_called
 from longcoref.document import Document
+from longcoref.english.lexicon import SPEECH_VERBS
 from longcoref.english.names import clear_gender
 from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
-from longcoref.text.quotations import SPEECH_VERBS, Quotation, find_quotations
+from longcoref.text.quotations import Quotation, find_quotations
 
 _NARRATOR = 5  # "I"s outside quotations, fewer than which make no narrator
 _NARRATING = 0.1  # their share of all "I", "he" and "she" there, below which there is none either

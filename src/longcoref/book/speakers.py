@@ -20,17 +20,15 @@ from importlib.resources import files
 import numpy as np
 
 from longcoref.document import Document
-from longcoref.features.facts import FIRST_PERSON, PLURAL, MentionFacts
+from longcoref.english.lexicon import OBJECT_PRONOUNS, PLURAL, POSSESSIVE_DETERMINERS, PREPOSITIONS, SPEECH_VERBS
+from longcoref.features.facts import FIRST_PERSON, MentionFacts
 from longcoref.spans import WordSpan
-from longcoref.text.quotations import SPEECH_VERBS, Quotation, paragraph_starts
+from longcoref.text.quotations import Quotation, paragraph_starts
 
 _BEFORE, _AFTER = 60, 30  # words around a quotation where candidates stand
 _NEAR_TURN = 14  # words between two quotations of one exchange
 _CONVERSATION = 120  # words after which an exchange is over
 _SALIENCE = 0.15  # who is mentioned often speaks often: the power of the count that weighs a guess
-_OBJECTS = frozenset(("him", "me", "them", "us", "himself", "herself", "myself"))
-_OWNERS = frozenset(("his", "her", "my", "their", "its", "our"))
-_PREPOSITIONS = frozenset(("to", "of", "with", "at", "for", "from", "by", "upon", "on", "about", "in", "after"))
 _BEHIND_CALLED = frozenset((",", "!", "?", ".", ";", "--", "—", '"', "”", "''", "'", "’"))
 _STOPS = frozenset((".", "!", "?"))
 
@@ -216,11 +214,11 @@ def _near(page: _Page, number: int) -> Candidates:
             cues.append("name")
         if facts.gender & PLURAL:
             cues.append("plural")
-        if text in _OBJECTS:
+        if text in OBJECT_PRONOUNS:
             cues.append("object")
-        if text in _OWNERS:
+        if text in POSSESSIVE_DETERMINERS:
             cues.append("owner")
-        if start and words[start - 1] in _PREPOSITIONS:
+        if start and words[start - 1] in PREPOSITIONS:
             cues.append("behind_to" if words[start - 1] == "to" else "behind_preposition")
         if any(
             other.span != mention.span and other.span.start <= start and stop <= other.span.end

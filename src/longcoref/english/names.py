@@ -13,81 +13,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-# Bits of a gender; `facts` has those of other cues.
-MASCULINE, FEMININE = 1, 2
-
-_MEN = (
-    "mr sir lord king prince duke earl baron count comte vicomte marquis emperor master monsieur m citoyen "
-    "don signor herr squire esq"
+from longcoref.english.lexicon import (
+    FEMININE,
+    FULL_NAME,
+    GIVEN_NAME_TITLES,
+    MARRIED_TITLES,
+    MASCULINE,
+    NAME_PARTICLES,
+    NOT_NAMES,
+    POSSESSIVE_ENDINGS,
+    TITLE_GENDER,
+    UNCAPITALISED_TITLES,
+    UNMARRIED_TITLES,
 )
-_RANKS = "captain capt colonel col general gen major lieutenant lieut sergeant rev reverend inspector judge"
-_WIVES = "mrs madame mme signora frau"
-_MAIDS = "miss mademoiselle mlle fräulein"
-_WOMEN = (
-    "ms lady queen princess duchess countess comtesse vicomtesse marquise baroness empress mistress madam citoyenne "
-    "donna"
-)
-_KIN_MEN, _KIN_WOMEN = "uncle brother father", "aunt sister mother"
-_EITHER = "dr doctor professor prof saint st cousin"
-_GENDER = {
-    **dict.fromkeys(f"{_MEN} {_RANKS} {_KIN_MEN}".split(), MASCULINE),
-    **dict.fromkeys(f"{_WIVES} {_MAIDS} {_WOMEN} {_KIN_WOMEN}".split(), FEMININE),
-    **dict.fromkeys(_EITHER.split(), 0),
-}
-_BEFORE_GIVEN = frozenset(f"{_KIN_MEN} {_KIN_WOMEN} cousin sir master saint st king queen prince princess".split())
-_WIFE, _MAID = frozenset(_WIVES.split()), frozenset(_MAIDS.split())
-_OTHER_WORDS = """
-the a an this that these those my your his her our their its poor dear dearest old young little good sweet darling
-great big honest lovely pretty brave noble late wicked i you he she it we they god heaven lord sir madam
-"""
-_NOT_NAMES = frozenset(_OTHER_WORDS.split())
-_INNER_WORDS = "de von van la du da di le des der den al of"
-_PARTICLES = frozenset(_INNER_WORDS.split())
-_NICKNAMES = (
-    "elizabeth eliza liza lizzy lizzie betsy betty bess bessie beth",
-    "catherine katherine kate kitty cathy katy kathy",
-    "margaret maggie meg peggy madge",
-    "mary molly polly moll",
-    "anne ann anna nancy annie nan",
-    "frances fanny",
-    "sarah sally sal",
-    "helen ellen eleanor nell nelly nellie",
-    "susan sue susy susanna",
-    "dorothy dolly dora",
-    "charlotte lottie lotty",
-    "josephine jo josie",
-    "thomas tom tommy",
-    "william will bill billy willie willy",
-    "richard dick dicky",
-    "robert bob bobby rob robin bert",
-    "henry harry hal",
-    "john jack johnny jacky",
-    "james jim jem jimmy jemmy",
-    "edward ned ted teddy eddy",
-    "charles charley charlie",
-    "francis frank",
-    "frederick fred freddy",
-    "joseph joe joey",
-    "samuel sam sammy",
-    "benjamin ben benny",
-    "daniel dan danny",
-    "michael mike micky",
-    "peter pete",
-    "andrew andy",
-    "alexander alec alick sandy",
-    "timothy tim",
-    "matthew matt",
-    "philip phil pip",
-    "georgiana georgy",
-    "nicholas nick",
-    "walter wat",
-    "david davy",
-    "stephen steve",
-    "laurence larry",
-    "gilbert gil",
-    "anthony antony tony",
-)
-_FULL = {name: line.split()[0] for line in _NICKNAMES for name in line.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +38,13 @@ class Name:
     @property
     def gender(self) -> int:
         """What the title says: bits of `facts`, 0 for nothing."""
-        return _GENDER.get(self.title, 0)
+        return TITLE_GENDER.get(self.title, 0)
 
     @property
     def given(self) -> str:
         """The given name, "" where none is sure; that of a nickname is the name it stands for."""
-        if len(self.parts) > 1 or self.title in _BEFORE_GIVEN:
-            return _FULL.get(self.parts[0], self.parts[0])
+        if len(self.parts) > 1 or self.title in GIVEN_NAME_TITLES:
+            return FULL_NAME.get(self.parts[0], self.parts[0])
         return ""
 
     @property
@@ -114,7 +52,7 @@ class Name:
         """The family name, "" where none is sure."""
         if len(self.parts) > 1:
             return self.parts[-1]
-        return self.parts[0] if self.title and self.title not in _BEFORE_GIVEN else ""
+        return self.parts[0] if self.title and self.title not in GIVEN_NAME_TITLES else ""
 
     @property
     def titled(self) -> str:
@@ -123,20 +61,20 @@ class Name:
 
     def calls_by_given(self, other: Name) -> bool:
         """Whether this may be the given name of a full one behind its title: Mr. Ned of Mr. Ned Hallow."""
-        short = _FULL.get(self.titled, self.titled)
+        short = FULL_NAME.get(self.titled, self.titled)
         return bool(short and other.family) and short == other.given and other.title in ("", self.title)
 
     @property
     def alone(self) -> str:
         """The only part of a name of which nothing says whether it is given or family, else ""."""
-        return "" if self.title or len(self.parts) > 1 else _FULL.get(self.parts[0], self.parts[0])
+        return "" if self.title or len(self.parts) > 1 else FULL_NAME.get(self.parts[0], self.parts[0])
 
 
 @lru_cache(maxsize=4096)
 def parse_name(text: str) -> Name | None:
     """The name that a mention is, None if it is none: "my dear Miss Hallow" is Miss Hallow, "the old mill" nobody."""
     words = text.replace("_", " ").split()
-    while words and words[0].lower() in _NOT_NAMES and not (len(words) > 1 and _title(words[0])):
+    while words and words[0].lower() in NOT_NAMES and not (len(words) > 1 and _title(words[0])):
         words = words[1:]
     title = ""
     while len(words) > 1 and (found := _title(words[0])):
@@ -146,29 +84,29 @@ def parse_name(text: str) -> Name | None:
         if parts and len(word) > 1 and _title(word):
             break  # "Tom Mrs. Hallow" is two people
         bare = word.rstrip(",;:!?")
-        for ending in ("'s", "’s", "'", "’"):
+        for ending in POSSESSIVE_ENDINGS:
             bare = bare.removesuffix(ending)
         if bare[:1].isupper() and all(letter.isalpha() or letter in "-.'’" for letter in bare):
             parts.append(bare.lower().rstrip("."))
-        elif not (bare in _PARTICLES and parts):
+        elif not (bare in NAME_PARTICLES and parts):
             break
         if bare != word:
             break  # what stands behind "Tom's" or "Tom," is no part of the name
-    if not parts or parts[0] in _NOT_NAMES or parts[0] in _GENDER:
+    if not parts or parts[0] in NOT_NAMES or parts[0] in TITLE_GENDER:
         return None
     return Name(title, tuple(parts))
 
 
 def _title(word: str) -> str:
     bare = word.lower().rstrip(".")
-    return bare if bare in _GENDER and (word[:1].isupper() or bare in ("aunt", "uncle", "cousin", "brother")) else ""
+    return bare if bare in TITLE_GENDER and (word[:1].isupper() or bare in UNCAPITALISED_TITLES) else ""
 
 
 def contradict(first: Name, second: Name) -> bool:
     """Whether two names cannot be one person's."""
     if first.gender and second.gender and first.gender != second.gender:
         return True
-    if {first.title, second.title} & _WIFE and {first.title, second.title} & _MAID:
+    if {first.title, second.title} & MARRIED_TITLES and {first.title, second.title} & UNMARRIED_TITLES:
         return True
     for one, other in ((first, second), (second, first)):
         if one.alone and other.alone:
@@ -262,7 +200,7 @@ def persons_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) 
 
     def rank(name: Name) -> tuple[bool, bool, bool, int]:
         # Of two women with one family name, she who also has a given name is more often Miss than Mrs.
-        return len(name.parts) < 2, not name.title, name.title in _WIFE, -names[name]
+        return len(name.parts) < 2, not name.title, name.title in MARRIED_TITLES, -names[name]
 
     for name in sorted(names, key=rank):
         said = genders.get(name, Counter())

@@ -16,28 +16,12 @@ from typing import IO
 from longcoref.book.naming import without_possessive
 from longcoref.clusters import KINDS
 from longcoref.document import Document
+from longcoref.english.lexicon import NEVER_POSSESSED, OPENS_NOUN_PHRASE, POSSESSIVE_PRONOUNS
 from longcoref.errors import UsageError
 from longcoref.mention import MentionRecord
 from longcoref.result import Result, ResultCluster
 
-_POSSESSIVE_WORDS = "my mine your yours his hers its our ours their theirs thy thine whose"
-# Words that open a noun phrase are small inside a sentence: "The old man" becomes "the old man".
-_DETERMINER_WORDS = """
-a an the this that these those my your his her its our their thy some any one two three both all each every
-"""
-# "Her" before one of these is nobody's: the object of a verb, not the owner of what follows.
-_WORDS_AFTER_OBJECT = """
-about above across after again against along alone already always among and around as aside asleep at away back because
-before behind below beside besides between beyond but by could did do does down during even ever except for from had has
-have he here home how i if in indeed inside instead into is it just later like may might more most much must near never
-next no nor not nothing now of off often on once only onto or out outside over past perhaps quite rather shall she
-should since so something soon still such than then there they though through till to together tomorrow tonight too
-toward towards twice under until up upon us very was we well were what when where whether which while who whom why will
-with within without would yet you him me them himself herself
-"""
-_POSSESSIVE = frozenset(_POSSESSIVE_WORDS.split())
-_DETERMINERS = frozenset(_DETERMINER_WORDS.split())
-_AFTER_OBJECT = _DETERMINERS | frozenset(_WORDS_AFTER_OBJECT.split())
+_AFTER_OBJECT = OPENS_NOUN_PHRASE | NEVER_POSSESSED  # "her" before one of these is an object, not a possessive
 _REFLEXIVE = re.compile(r"\w+sel(?:f|ves)", re.IGNORECASE)
 _DEPTH = 3  # a name inside a name inside a name is as far as anybody can follow
 
@@ -108,7 +92,7 @@ class _Resolving:
         first = name.split(maxsplit=1)[0]
         if mention.start in self._openings:
             name = name[0].upper() + name[1:]
-        elif first.lower() in _DETERMINERS and first[1:].islower():
+        elif first.lower() in OPENS_NOUN_PHRASE and first[1:].islower():
             name = name[0].lower() + name[1:]
         if not self._is_possessive(mention):
             return name
@@ -124,7 +108,7 @@ class _Resolving:
 
     def _is_possessive(self, mention: MentionRecord) -> bool:
         text = mention.text.lower()
-        if text in _POSSESSIVE or without_possessive(text) != text:
+        if text in POSSESSIVE_PRONOUNS or without_possessive(text) != text:
             return True
         if text != "her":
             return False

@@ -24,7 +24,7 @@ from longcoref.config import Config
 from longcoref.document import Document, Sentence
 from longcoref.errors import UsageError
 from longcoref.features.candidates import Candidates, candidates_of
-from longcoref.features.facts import MentionFacts, PlacedFacts, QuoteScanner, mention_facts
+from longcoref.features.facts import MentionFacts, PlacedFacts, mention_facts
 from longcoref.memory import MemoryPolicy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
@@ -35,6 +35,7 @@ from longcoref.runtime.pieces import Integers as PieceIds
 from longcoref.runtime.pieces import Tokenizer
 from longcoref.runtime.windows import Window, WindowSplitter
 from longcoref.spans import WordSpan
+from longcoref.text.quotations import QuotationScanner
 
 _WINDOWS_AT_ONCE = 16
 """Windows encoded at a time: enough work for all threads, few enough to bound the memory."""
@@ -114,7 +115,7 @@ class Reader:
         self.clusterer = Clusterer(model.heads, policy, genre=self._genre)
         marks = len(model.tokenizer.opening) + len(model.tokenizer.closing)
         self.splitter = WindowSplitter(config.encoder.window - marks, config.encoder.overlap)
-        self.quotes = QuoteScanner()
+        self.quotes = QuotationScanner()
         self.open: deque[Sentence] = deque()  # sentences whose vectors are not all final
         self.lengths: deque[list[int]] = deque()  # pieces of each of their words
         self.vectors: Floats = np.zeros((0, model.heads.width), np.float32)  # of their pieces, as far as they are final

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from longcoref.document import Document
+from longcoref.english.lexicon import NUMBERED_HEADINGS, OTHER_HEADINGS
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import paragraph_starts
 
@@ -17,8 +18,8 @@ _LONGEST = 12  # words of a heading
 _SHORTEST = 30  # words of a chapter: what is shorter is a table of contents, or the heading of a volume
 _NUMBER = r"(?:[IVXLC]+|\d{1,3})"
 _HEADING = re.compile(
-    rf"(?:(?:chapter|book|part|volume|letter|stave|canto|act|scene)\s+(?:the\s+)?(?:{_NUMBER}|[a-z-]+)\b"
-    rf"|(?:prologue|epilogue|preface|introduction|conclusion)\W*$|{_NUMBER}\W*$)",
+    rf"(?:(?:{'|'.join(sorted(NUMBERED_HEADINGS))})\s+(?:the\s+)?(?:{_NUMBER}|[a-z-]+)\b"
+    rf"|(?:{'|'.join(sorted(OTHER_HEADINGS))})\W*$|{_NUMBER}\W*$)",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(\d{1,3})[.:)]?\s+[A-Z][^.!?]*$|[IVXLC]+[.:]\s+[A-Z][^.!?]*$")

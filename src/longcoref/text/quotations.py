@@ -1,57 +1,126 @@
 """Quoted speech: where it begins and ends, by the marks of the text.
 
-Double marks, straight or curly, are what most books use; a text without them is read by its single marks, and one
-without these by dashes at the head of a paragraph. What stands inside another quotation is part of it. A paragraph that
-opens with a mark while a quotation is open goes on with the same speech; one that does not shows that a closing mark
-was forgotten.
+Most books use double marks, straight or curly. A text without them is read by its single marks, and a text without
+either by dashes at the start of a paragraph. A quotation inside another one is part of it. A paragraph that opens with
+a mark while a quotation is open continues the same speech; if it does not, the closing mark was forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from longcoref.document import Document
+from longcoref.english.lexicon import SPEECH_VERBS
 from longcoref.spans import WordSpan
 
-_DOUBLE_OPENING, _DOUBLE_CLOSING, _DOUBLE_EITHER = frozenset(("“", "``", "„", "«")), frozenset(("”", "''", "»")), '"'
-_SINGLE_OPENING, _SINGLE_CLOSING, _SINGLE_EITHER = frozenset(("‘", "`")), frozenset("’"), "'"
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The quotation marks of a text. A closing mark that may be an apostrophe needs punctuation before it."""
+
+    opening: frozenset[str]
+    closing: frozenset[str]
+    straight: str
+    apostrophe: bool
+
+    def count(self, words: Iterable[str]) -> int:
+        """How many words are marks that may open a quotation."""
+        return sum(word in self.opening or word == self.straight for word in words)
+
+
+DOUBLE = Marks(frozenset(("“", "``", "„", "«")), frozenset(("”", "''", "»")), '"', apostrophe=False)
+SINGLE = Marks(frozenset(("‘", "`")), frozenset("’"), "'", apostrophe=True)
 _DASHES = frozenset(("—", "--", "―", "–"))
 _BEFORE_CLOSING = frozenset((",", ".", "!", "?", ";", ":", "-", "...", "…", *_DASHES))
 LONGEST = 400
-"""Words; in a text without paragraphs, a quotation longer than this was left open."""
-_FEW = 4
-"""Marks of a kind, fewer than which are no habit of the text."""
-
-_VERBS = """
-say says said saying ask asks asked asking cry cries cried crying reply replies replied replying answer answers
-answered answering exclaim exclaims exclaimed exclaiming whisper whispers whispered whispering murmur murmurs
-murmured murmuring shout shouts shouted shouting call called calling continue continues continued continuing add
-adds added adding return returned returning observe observes observed observing remark remarks remarked remarking
-repeat repeats repeated repeating inquire inquires inquired inquiring enquired demand demands demanded demanding
-declare declares declared declaring mutter mutters muttered muttering resume resumed begin begins began
-interrupt interrupted suggest suggested explain explains explained announce announced think thinks thought
-gasp gasped growl growled groan groaned sigh sighed sob sobbed scream screamed shriek shrieked roar roared laugh
-laughed snap snapped retort retorted rejoin rejoined respond responded assent assented protest protested pursue
-pursued proceed proceeded put insist insisted persist persisted admit admitted agree agreed beg begged urge urged
-warn warned order ordered command commanded comment commented conclude concluded confess confessed echo echoed
-ejaculate ejaculated falter faltered grumble grumbled hiss hissed implore implored plead pleaded speak spoke sang
-stammer stammered state stated tell told wail wailed yell yelled quoth bawled breathed chuckled jeered sneered
-"""
-SPEECH_VERBS = frozenset(_VERBS.split())
+"""Words: without paragraphs to go by, a quotation longer than this was left open by mistake."""
+_HABIT = 4
+"""Marks of a kind: a text with fewer does not use them for speech."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Quoted speech, marks included. `continues`: it is a further paragraph of the speech before it."""
+    """Quoted speech, marks included. `continues` says that it is a further paragraph of the quotation before it."""
 
     span: WordSpan
     continues: bool = False
 
 
+@dataclass(slots=True)
+class QuotationScanner:
+    """Finds quotations word by word, so that a text may come in pieces of any size.
+
+    With `paragraphs`, the caller says where they start. `open_for` is the number of words since the open quotation
+    began, its mark included, and 0 outside quotations; `inside` says whether the last word is inside a quotation, whose
+    outer marks are not.
+    """
+
+    marks: Marks = DOUBLE
+    paragraphs: bool = False
+    open_for: int = 0
+    position: int = 0
+    inside: bool = False
+    _continues: bool = False
+    _previous: str = " "
+
+    def scan(self, words: Iterable[str]) -> list[bool]:
+        """Whether each of the next words is inside a quotation."""
+        flags = []
+        for word in words:
+            self.step(word)
+            flags.append(self.inside)
+        return flags
+
+    def step(self, word: str, *, starts_paragraph: bool = False, spaced: bool = False) -> Quotation | None:
+        """Takes the next word; returns the quotation that ends before or with it.
+
+        `spaced` says that the text has white space before the word and none after it, as before an opening mark.
+        """
+        marks, found = self.marks, None
+        opening = word in marks.opening or word == marks.straight
+        self.inside = False
+        if self.open_for and starts_paragraph:
+            found = self._close(self.position)
+            if opening:
+                self.open_for, self._continues = 1, True
+        elif self.open_for and not self.paragraphs and word in marks.opening:
+            found = self._close(self.position)  # the next paragraph of the same speech
+            self.open_for, self._continues = 1, True
+        elif self.open_for and (word in marks.closing or word == marks.straight) and self._may_close():
+            found = self._close(self.position + 1)
+        elif self.open_for:
+            self.inside = True
+            self.open_for += 1
+            if self.open_for == LONGEST and not self.paragraphs:
+                self.open_for, self._continues = 0, False
+        elif word in marks.opening or (word == marks.straight and self._may_open(spaced=spaced)):
+            self.open_for, self._continues = 1, False
+        self.position += 1
+        self._previous = word
+        return found
+
+    def finish(self) -> Quotation | None:
+        """The quotation that was left open at the end of the text."""
+        return self._close(self.position) if self.open_for > 1 else None
+
+    def _close(self, end: int) -> Quotation:
+        found = Quotation(WordSpan(self.position - self.open_for, end), self._continues)
+        self.open_for, self._continues = 0, False
+        return found
+
+    def _may_open(self, *, spaced: bool) -> bool:
+        """Whether a straight mark can open a quotation: a single one not at the end of a word."""
+        return not self.marks.apostrophe or not self._previous[-1].isalnum() or spaced
+
+    def _may_close(self) -> bool:
+        """A double mark always closes; a single one may be an apostrophe unless punctuation comes before it."""
+        return not self.marks.apostrophe or self._previous in _BEFORE_CLOSING
+
+
 def paragraph_starts(document: Document) -> list[bool]:
-    """Of each word, whether it is the first behind an empty line, or of the text."""
+    """Whether each word is the first after an empty line, or the first of the text."""
     ends = [0, *(end for _, end in document.offsets)]
     text = document.text
     starts = [
@@ -62,75 +131,37 @@ def paragraph_starts(document: Document) -> list[bool]:
 
 
 def find_quotations(document: Document) -> list[Quotation]:
-    """The quotations of a document in text order; none stands inside another."""
-    words = document.words
-    double = sum(word in _DOUBLE_OPENING or word == _DOUBLE_EITHER for word in words)
-    single = sum(word in _SINGLE_OPENING or word == _SINGLE_EITHER for word in words)
+    """The quotations of a document in text order; they do not overlap."""
+    double, single = DOUBLE.count(document.words), SINGLE.count(document.words)
+    if double >= _HABIT or 0 < double >= single:
+        return list(_marked(document, DOUBLE))
+    if single >= _HABIT:
+        return list(_marked(document, SINGLE))
+    return list(_dashed(document))
+
+
+def _marked(document: Document, marks: Marks) -> Iterator[Quotation]:
     starts = paragraph_starts(document)
-    if double >= _FEW or 0 < double >= single:
-        return list(_marked(document, starts, _DOUBLE_OPENING, _DOUBLE_CLOSING, _DOUBLE_EITHER))
-    if single >= _FEW:
-        return list(_marked(document, starts, _SINGLE_OPENING, _SINGLE_CLOSING, _SINGLE_EITHER))
-    return list(_dashed(document, starts))
-
-
-def _marked(
-    document: Document, starts: list[bool], opening: frozenset[str], closing: frozenset[str], either: str
-) -> Iterator[Quotation]:
-    words = document.words
-    paragraphs = any(starts[1:])
-    begin: int | None = None
-    continues = False
-    for index, word in enumerate(words):
-        if starts[index] and begin is not None:
-            if index > begin:
-                yield Quotation(WordSpan(begin, index), continues)
-            # Goes on if the paragraph opens with a mark; else the closing mark was forgotten.
-            begin, continues = (index, True) if word in opening or word == either else (None, False)
-            continue
-        opens = word in opening or (word == either and begin is None and _may_open(document, index))
-        closes = word in closing or (word == either and begin is not None)
-        if opens:
-            if begin is not None and not paragraphs:
-                yield Quotation(WordSpan(begin, index), continues)  # marks of the next paragraph of the same speech
-                begin, continues = index, True
-            elif begin is None:
-                begin, continues = index, False
-        elif begin is not None and closes and _may_close(document, index, either):
-            yield Quotation(WordSpan(begin, index + 1), continues)
-            begin, continues = None, False
-        elif begin is not None and not paragraphs and index - begin > LONGEST:
-            begin, continues = None, False
-    if begin is not None and len(words) > begin + 1:
-        yield Quotation(WordSpan(begin, len(words)), continues)
-
-
-def _may_open(document: Document, index: int) -> bool:
-    """Whether a straight mark can open: something follows it, and a single one stands not at the end of a word."""
-    if index + 1 == len(document.words):
-        return False
-    if document.words[index] == _DOUBLE_EITHER:
-        return True
-    return index == 0 or not document.words[index - 1][-1].isalnum() or _spaced(document, index)
+    scanner = QuotationScanner(marks, paragraphs=any(starts[1:]))
+    for index, (word, starts_paragraph) in enumerate(zip(document.words, starts, strict=True)):
+        spaced = word == marks.straight and _spaced(document, index)
+        if (found := scanner.step(word, starts_paragraph=starts_paragraph, spaced=spaced)) is not None:
+            yield found
+    if (found := scanner.finish()) is not None:
+        yield found
 
 
 def _spaced(document: Document, index: int) -> bool:
-    """Whether a mark has white space before it and none behind: only in text that shows it."""
     start, end = document.offsets[index]
     return start > 0 and document.text[start - 1].isspace() and not document.text[end : end + 1].isspace()
 
 
-def _may_close(document: Document, index: int, either: str) -> bool:
-    """A double mark always closes; a single one may be an apostrophe, so a stop or a mark has to stand before it."""
-    return either == _DOUBLE_EITHER or document.words[index - 1] in _BEFORE_CLOSING
+def _dashed(document: Document) -> Iterator[Quotation]:
+    """Speech after a dash that opens a paragraph, up to a speech verb that follows punctuation, or to its end.
 
-
-def _dashed(document: Document, starts: list[bool]) -> Iterator[Quotation]:
-    """Speech behind a dash that opens a paragraph, up to a speech verb behind a stop, or to its end.
-
-    A text without paragraphs is taken sentence by sentence.
+    In a text without paragraphs, each sentence is treated as one.
     """
-    words = document.words
+    words, starts = document.words, paragraph_starts(document)
     if any(starts[1:]):
         edges = [index for index, start in enumerate(starts) if start] + [len(words)]
     else:

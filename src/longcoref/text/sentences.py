@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 
 from longcoref.document import Document, Sentence
+from longcoref.english.lexicon import ABBREVIATIONS, BEFORE_NUMBERS, DOTTED_TITLES, SENTENCE_OPENERS
 from longcoref.spans import CharSpan, WordSpan
-from longcoref.text.abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, OPENERS, TITLES
 from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN, STOP, WINDOW, WORD
 
 # A text without sentence ends is cut here, so that nothing grows with it.
@@ -135,7 +135,7 @@ class SentenceStream:
             return False
         first = _first_word(buffer, start)
         if stop == _PERHAPS:
-            return first in OPENERS
+            return first in SENTENCE_OPENERS
         if kind == DASH:
             return first[:1].isupper()
         if first[:1].islower():
@@ -193,12 +193,12 @@ def _stop_of_dotted(word: str, buffer: str, end: int) -> str:
     stem = word[:-1]
     if not stem.islower():
         stem = stem.capitalize()
-    if stem in TITLES or (stem in BEFORE_NUMBERS and _NUMBER.match(buffer, end)):
+    if stem in DOTTED_TITLES or (stem in BEFORE_NUMBERS and _NUMBER.match(buffer, end)):
         return ""
     if stem in ABBREVIATIONS:
         return _PERHAPS
     if len(stem) == 1 and stem.isalpha():
         # A letter is an initial, unless a sentence opens behind it; but I is somebody, unless an initial follows.
-        initial = _INITIAL.match(buffer, end) if stem == "I" else _first_word(buffer, end) not in OPENERS
+        initial = _INITIAL.match(buffer, end) if stem == "I" else _first_word(buffer, end) not in SENTENCE_OPENERS
         return _PERHAPS if initial else "."
     return "."

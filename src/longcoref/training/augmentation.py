@@ -9,7 +9,7 @@ import numpy as np
 
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document, document_of_words
-from longcoref.english.names import FEMININE, MASCULINE
+from longcoref.english.lexicon import FEMININE, MASCULINE
 from longcoref.features.facts import is_title, mention_facts
 from longcoref.runtime.pieces import Integers
 
