@@ -13,7 +13,7 @@ import argparse
 import importlib.util
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 
 from longcoref.book.naming import NameChooser
-from longcoref.book.persons import Seen
-from longcoref.book.second_look import look_again
+from longcoref.book.revision import NOTHING, BookPolicy, revise
 from longcoref.document import Document
 from longcoref.features.facts import PlacedFacts, document_facts
 from longcoref.memory import memory_policy
+from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
+from longcoref.runtime.confidence import confidence
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import Model, mention_labels, read_document
 from longcoref.spans import WordSpan
@@ -47,17 +48,16 @@ class Setting:
 
     name: str
     recall: bool = False
-    names: bool = False
-    speech: bool = False
+    book: BookPolicy = NOTHING
 
 
 SETTINGS = (
     Setting("the memory alone"),
     Setting("recall", recall=True),
-    Setting("names", names=True),
-    Setting("speech", speech=True),
-    Setting("names and speech", names=True, speech=True),
-    Setting("all: recall, names, speech", recall=True, names=True, speech=True),
+    Setting("names", book=BookPolicy(speech=False)),
+    Setting("speech", book=BookPolicy(names=False)),
+    Setting("names and speech", book=BookPolicy()),
+    Setting("all: recall, names, speech", recall=True, book=BookPolicy()),
 )
 
 
@@ -94,10 +94,11 @@ def proposals_of(folder: Path, model: Model, cache: Path) -> Proposals:
     return Proposals(document, spans, x, scores, facts)
 
 
-def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -> list[Seen]:
+def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -> list[MentionRecord]:
     """The mentions that a memory puts into clusters."""
+    document = proposals.document
     clusterer = Clusterer(model.heads, memory_policy("learned", cells, recall=recall))
-    seen: list[Seen] = []
+    found: list[MentionRecord] = []
     for start in range(0, len(proposals.spans), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         x, facts = proposals.x[part].astype(np.float32), proposals.facts[part]
@@ -105,23 +106,28 @@ def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -
         for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
             if decision.entity is not None:
                 span = WordSpan(*proposals.spans[start + row].tolist())
-                seen.append(Seen(span, decision.entity, *labels[row], facts[row].facts, decision.rivals))
-    return seen
+                record = MentionRecord.of(
+                    document,
+                    span,
+                    kind=labels[row][0],
+                    type=labels[row][1],
+                    entity=decision.entity,
+                    score=confidence(decision, model.calibration),
+                )
+                found.append(replace(record, rivals=decision.rivals))
+    return found
 
 
 def scored(
-    scorer: ModuleType, folder: Path, document: Document, seen: list[Seen], setting: Setting
+    scorer: ModuleType, folder: Path, document: Document, found: list[MentionRecord], setting: Setting
 ) -> tuple[dict[str, float], list[tuple[str, int]]]:
     """The scores of a novel and its five largest clusters by name."""
-    entities = [mention.entity for mention in seen]
-    if setting.names or setting.speech:
-        entities = look_again(document, seen, names=setting.names, speech=setting.speech).entities
     clusters: dict[int, list[tuple[int, int]]] = {}
     names: dict[int, NameChooser] = {}
-    for mention, entity in zip(seen, entities, strict=True):
-        start, end = document.characters(mention.span)
-        clusters.setdefault(entity, []).append((start, end))
-        names.setdefault(entity, NameChooser()).add(document.text_of(mention.span), mention.kind)
+    for mention in revise(document, found, setting.book).mentions:
+        if mention.entity is not None:
+            clusters.setdefault(mention.entity, []).append((mention.start, mention.end))
+            names.setdefault(mention.entity, NameChooser()).add(mention.text, mention.kind)
     largest = sorted(clusters, key=lambda entity: -len(clusters[entity]))[:5]
     scores: dict[str, float] = scorer.score(scorer.gold_mentions(folder)[1], list(clusters.values()))
     return scores, [(names[entity].best(), len(clusters[entity])) for entity in largest]
@@ -132,7 +138,7 @@ def rows_of(
 ) -> Iterator[tuple[Setting, dict[str, float], list[tuple[str, int]]]]:
     """Every setting on one novel."""
     proposals = proposals_of(folder, model, cache)
-    memories: dict[bool, list[Seen]] = {}
+    memories: dict[bool, list[MentionRecord]] = {}
     for setting in SETTINGS:
         if setting.recall not in memories:
             memories[setting.recall] = clustered(proposals, model, cells, recall=setting.recall)

@@ -16,16 +16,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from longcoref.book.persons import Seen
-from longcoref.book.second_look import look_again
+from longcoref.book.fit import Annotated, accuracy, read_annotated
+from longcoref.book.revision import revise
 from longcoref.clusters import spans_of
 from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
+from longcoref.mention import MentionRecord
 from longcoref.metrics import score_documents
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import Model
 from longcoref.spans import WordSpan
 from measure_novels import SETTINGS, Setting, clustered, read_proposals
-from train_speakers import Annotated, accuracy, read_annotated
 
 ASKED = {FIRST_PERSON: "I", SECOND_PERSON: "you"}
 Clusters = list[tuple[WordSpan, ...]]
@@ -49,29 +49,30 @@ class Row:
         return f"{100 * self.right[kind] / max(self.asked[kind], 1):.1f} %"
 
 
-def ask(row: Row, annotated: Annotated, seen: list[Seen], setting: Setting) -> None:
+def ask(row: Row, annotated: Annotated, found: list[MentionRecord], setting: Setting) -> None:
     """Adds what a setting makes of one document to its row."""
-    document, quotations, spoken, persons, _ = annotated
-    gold = spans_of(document.clusters or ())
+    gold = spans_of(annotated.document.clusters or ())
     entity_of = {span: number for number, spans in enumerate(gold) for span in spans}
-    look = look_again(document, seen, names=setting.names, speech=setting.speech)
+    revision = revise(annotated.document, found, setting.book)
     clusters: dict[int, list[WordSpan]] = {}
     meant: dict[int, Counter[int]] = {}
-    for mention, cluster in zip(seen, look.entities, strict=True):
-        clusters.setdefault(cluster, []).append(mention.span)
-        if mention.facts.pronoun not in ASKED and mention.span in entity_of:
-            meant.setdefault(cluster, Counter())[entity_of[mention.span]] += 1
+    for mention in revision.mentions:
+        if mention.entity is not None:
+            clusters.setdefault(mention.entity, []).append(mention.words)
+            if mention.facts.pronoun not in ASKED and mention.words in entity_of:
+                meant.setdefault(mention.entity, Counter())[entity_of[mention.words]] += 1
     stands_for = {cluster: counts.most_common(1)[0][0] for cluster, counts in meant.items()}
     cluster_of = {span: cluster for cluster, spans in clusters.items() for span in spans}
     row.pairs.append((gold, [tuple(spans) for spans in clusters.values()]))
-    for person in persons:
-        if person.facts.pronoun in ASKED and any(q.span.start <= person.span.start < q.span.end for q in quotations):
-            cluster = cluster_of.get(person.span, -1)
+    for person in annotated.table.rows:
+        if person.facts.pronoun in ASKED and person.quotation is not None:
+            cluster = cluster_of.get(person.words, -1)
             row.answer(ASKED[person.facts.pronoun], stands_for.get(cluster), person.entity)
-    for quotation, speaker in zip(quotations, spoken, strict=True):
-        if speaker is not None:
-            said = [turn.speaker for turn in look.turns if _covers(turn.quotation.span, quotation.span.start)]
-            row.answer("speaker", stands_for.get(said[0]) if said and said[0] is not None else None, speaker)
+    for quotation in annotated.quotations:
+        if quotation.speaker is not None:
+            said = [one.speaker for one in revision.quotations if _covers(one.span, quotation.span.start)]
+            found_speaker = stands_for.get(said[0]) if said and said[0] is not None else None
+            row.answer("speaker", found_speaker, quotation.speaker)
 
 
 def _covers(span: WordSpan, word: int) -> bool:
@@ -82,7 +83,7 @@ def measure(corpus: list[Annotated], model: Model, cells: int) -> dict[str, Row]
     """Every setting on all documents, each of which is encoded once."""
     rows = {setting.name: Row() for setting in SETTINGS}
     for annotated in corpus:
-        proposals = read_proposals(annotated[0], model)
+        proposals = read_proposals(annotated.document, model)
         memories = {recall: clustered(proposals, model, cells, recall=recall) for recall in (False, True)}
         for setting in SETTINGS:
             ask(rows[setting.name], annotated, memories[setting.recall], setting)
@@ -107,8 +108,9 @@ def main() -> None:
         print(f"| {name} | {score:.1f} | {row.share('I')} | {row.share('you')} | {row.share('speaker')} |")
     asked = rows[SETTINGS[0].name].asked
     print(f'\n{asked["I"]} "I", {asked["you"]} "you", {asked["speaker"]} quotations with a speaker.')
-    for task, found in accuracy(corpus).items():
-        print(f"With the annotated mentions and quotations, {task}: {found}.")
+    for task, (right, total) in accuracy(corpus).items():
+        share = 100 * right / max(total, 1)
+        print(f"With the annotated mentions and quotations, {task}: {right} of {total}, {share:.1f} %.")
 
 
 if __name__ == "__main__":

@@ -27,13 +27,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text": FOUNDATION | {"english"},
     "features": FOUNDATION | {"english", "text", "memory"},
     "mention": FOUNDATION | {"english", "features", "memory"},
-    "book": FOUNDATION | {"english", "text", "features", "memory", "mention"},
+    "book": FOUNDATION | {"english", "text", "features", "memory", "mention", "formats"},  # formats: to fit weights
     "formats": FOUNDATION | {"text"},  # plain text and OntoGUM come without sentences
     "runtime": FOUNDATION | LOGIC,
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
     "calibration": FOUNDATION | LOGIC | {"runtime"},
-    "evaluation": FOUNDATION | LOGIC | {"runtime", "result", "calibration"},
-    "silver": FOUNDATION | LOGIC | SURFACE,
+    "evaluation": FOUNDATION | LOGIC | {"runtime", "book", "result", "calibration"},
+    "silver": FOUNDATION | LOGIC | SURFACE | {"book"},
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longcoref.book.people import people_of
 from longcoref.english.lexicon import FEMININE, MASCULINE
-from longcoref.english.names import Name, contradict, parse_name, persons_of
+from longcoref.english.names import Name, contradict, parse_name
 
 
 def name(text: str) -> Name:
@@ -97,7 +98,7 @@ def test_aliases_are_learned_from_the_text() -> None:
         "Dr. Moss": 4,
     }
     genders = {name("Lydia"): Counter({FEMININE: 20}), name("Mr. Hallow"): Counter({MASCULINE: 4})}
-    _, owner = persons_of({name(text): count for text, count in texts.items()}, genders)
+    _, owner = people_of({name(text): count for text, count in texts.items()}, genders)
     groups: dict[int, set[str]] = {}
     for text in texts:
         groups.setdefault(owner[name(text)], set()).add(text)
@@ -108,24 +109,27 @@ def test_aliases_are_learned_from_the_text() -> None:
 
 
 def test_a_name_that_fits_two_alike_is_nobody_s() -> None:
-    _, owner = persons_of({name("Jane Hallow"): 3, name("Ann Hallow"): 3, name("Hallow"): 2}, {})
+    _, owner = people_of({name("Jane Hallow"): 3, name("Ann Hallow"): 3, name("Hallow"): 2}, {})
     assert name("Hallow") not in owner
 
 
 def test_a_given_and_a_family_name_alone_are_of_one_who_has_both() -> None:
     names = {name("Ned Hallow"): 4, name("Ned"): 20, name("Hallow"): 12, name("Lady Hallow"): 5}
-    _, owner = persons_of(names, {name("Ned Hallow"): Counter({MASCULINE: 4})})
+    _, owner = people_of(names, {name("Ned Hallow"): Counter({MASCULINE: 4})})
     assert owner[name("Ned")] == owner[name("Hallow")] == owner[name("Ned Hallow")] != owner[name("Lady Hallow")]
 
 
 def test_a_given_name_behind_a_title_is_of_one_who_has_both() -> None:
     texts = {"Mrs. Kate Hallow": 4, "Ned Moss": 5, "Mrs. Kate": 3, "Mr. Ned": 2}
-    _, owner = persons_of({name(text): count for text, count in texts.items()}, {})
+    _, owner = people_of({name(text): count for text, count in texts.items()}, {})
     assert owner[name("Mrs. Kate")] == owner[name("Mrs. Kate Hallow")]
     assert owner[name("Mr. Ned")] != owner[name("Ned Moss")]  # a Mr. Ned may be anybody
 
 
 @given(st.dictionaries(_names, st.integers(1, 9), max_size=8))
 def test_every_owner_is_a_person_who_has_the_name(names: dict[Name, int]) -> None:
-    persons, owner = persons_of(names, {})
-    assert all(persons[number].names[name] == names[name] for name, number in owner.items())
+    people, owner = people_of(names, {})
+    for number, person in enumerate(people):
+        own = {name: count for name, count in names.items() if owner.get(name) == number}
+        assert person.count == sum(own.values()) > 0
+        assert set(person.names) == {name.short for name in own}

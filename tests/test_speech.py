@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from longcoref.book.persons import Seen
-from longcoref.book.second_look import look_again
-from longcoref.book.speakers import ADDRESSEE_CUES, SPEAKER_CUES, learned_weights
+from longcoref.book.choice import learned_weights
+from longcoref.book.revision import BookPolicy, revise
+from longcoref.book.speakers import ADDRESSEE_CUES, SPEAKER_CUES
 from longcoref.document import Document
-from longcoref.features.facts import mention_facts
 from longcoref.mention import MentionRecord
-from longcoref.result import collect, revise
+from longcoref.result import collect
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 
@@ -25,18 +24,26 @@ TEXT = """Mrs. Hallow kept the inn. "I never saw him," said Mrs. Hallow to Lydia
 Lydia laughed."""
 
 
-def seen(document: Document, mentions: list[tuple[str, int, str]]) -> list[Seen]:
+def seen(document: Document, mentions: list[tuple[str, int, str]]) -> list[MentionRecord]:
     """Mentions given by their words, in text order, with entity and kind."""
-    found: list[Seen] = []
+    found: list[MentionRecord] = []
     place = 0
     for text, entity, kind in mentions:
         words = text.split()
         while list(document.words[place : place + len(words)]) != words:
             place += 1
         span = WordSpan(place, place + len(words))
-        found.append(Seen(span, entity, kind, "PER", mention_facts(words)))
+        found.append(MentionRecord.of(document, span, kind=kind, type="PER", entity=entity, score=0.5))
         place += 1
     return found
+
+
+def entities_of(
+    document: Document, mentions: list[MentionRecord], *, names: bool = True, speech: bool = True
+) -> list[int | None]:
+    """The entity of each mention after post-processing."""
+    revision = revise(document, mentions, BookPolicy(names=names, speech=speech))
+    return [mention.entity for mention in revision.mentions]
 
 
 MENTIONS = [
@@ -65,42 +72,42 @@ def test_the_weights_are_those_of_the_cues() -> None:
 
 def test_speakers_and_addressees_take_turns() -> None:
     document = tokenize(TEXT)
-    look = look_again(document, seen(document, MENTIONS))
-    turns, hallow, lydia = look.turns, look.entities[0], look.entities[4]
-    pairs = [(turn.speaker, turn.addressee) for turn in turns]
+    revision = revise(document, seen(document, MENTIONS))
+    hallow, lydia = revision.mentions[0].entity, revision.mentions[4].entity
+    pairs = [(quotation.speaker, quotation.addressee) for quotation in revision.quotations]
     assert pairs == [(hallow, lydia), (hallow, lydia), (lydia, hallow), (hallow, lydia)]
-    assert all(0 < turn.probability <= 1 for turn in turns)
+    assert all(0 < quotation.score <= 1 for quotation in revision.quotations)
 
 
 def test_i_is_the_speaker_and_you_the_addressee() -> None:
     document = tokenize(TEXT)
     mentions = seen(document, MENTIONS)
-    entities = look_again(document, mentions, names=False).entities
+    entities = entities_of(document, mentions, names=False)
     hallow, lydia = entities[0], entities[4]
     voices = {number: entities[number] for number, mention in enumerate(mentions) if mention.entity in (8, 9)}
     assert voices == {1: hallow, 5: lydia, 7: lydia, 11: lydia, 12: lydia}
-    unmoved = look_again(document, mentions, names=False, speech=False).entities
+    unmoved = entities_of(document, mentions, names=False, speech=False)
     assert len(set(unmoved)) == len(set(zip(unmoved, (mention.entity for mention in mentions), strict=True))) == 6
 
 
 def test_entities_are_numbered_in_order_of_first_mention() -> None:
     document = tokenize(TEXT)
-    entities = look_again(document, seen(document, MENTIONS)).entities
+    entities = entities_of(document, seen(document, MENTIONS))
     assert list(dict.fromkeys(entities)) == list(range(len(set(entities))))
 
 
 def test_entities_with_one_person_s_names_become_one() -> None:
     document = tokenize(TEXT)
-    entities = look_again(document, seen(document, MENTIONS), speech=False).entities
+    entities = entities_of(document, seen(document, MENTIONS), speech=False)
     assert entities[-1] == entities[4]
 
 
 def test_a_narrator_is_one_entity() -> None:
     document = tokenize("I went. I saw. I slept. I ate. I left.")
     mentions = seen(document, [("I", entity, "PRON") for entity in (0, 0, 1, 0, 2)])
-    assert look_again(document, mentions).entities == [0] * 5
+    assert entities_of(document, mentions) == [0] * 5
     few = tokenize("I went. I saw.")
-    assert look_again(few, seen(few, [("I", 0, "PRON"), ("I", 1, "PRON")])).entities == [0, 1]
+    assert entities_of(few, seen(few, [("I", 0, "PRON"), ("I", 1, "PRON")])) == [0, 1]
 
 
 def test_who_is_named_in_one_entity_with_another_is_taken_out_of_it() -> None:
@@ -109,8 +116,8 @@ def test_who_is_named_in_one_entity_with_another_is_taken_out_of_it() -> None:
     )
     texts = ("Mr. Hallow", "He", "Mrs. Hallow", "She", "Mr. Hallow", "Mrs. Hallow", "His")
     mentions = seen(document, [(text, 0, "PRON" if len(text) < 4 else "PROP") for text in texts])
-    assert look_again(document, mentions).entities == [0, 0, 1, 1, 0, 1, 0]
-    assert look_again(document, mentions, names=False).entities == [0] * 7
+    assert entities_of(document, mentions) == [0, 0, 1, 1, 0, 1, 0]
+    assert entities_of(document, mentions, names=False) == [0] * 7
 
 
 @pytest.mark.parametrize("first", ["Mr. Hallow", "Tom"])
@@ -120,8 +127,8 @@ def test_a_pronoun_that_cannot_be_whom_it_was_given_to_goes_to_the_likeliest_oth
     ann = [("Ann", 3, "PROP"), ("Miss Ann Moss", 3, "PROP")]
     mentions = seen(document, [(first, 0, "PROP"), ("a tramp", 1, "NOM"), (first, 2, "PROP"), *ann, ("he", 3, "PRON")])
     mentions[-1] = replace(mentions[-1], rivals=((3, 4.0), (1, 2.0), (0, 1.8), (2, 1.6)))
-    assert look_again(document, mentions).entities[-1] == 0
-    assert look_again(document, mentions, names=False).entities[-1] == 1
+    assert entities_of(document, mentions)[-1] == 0
+    assert entities_of(document, mentions, names=False)[-1] == 1
 
 
 def test_the_memory_is_not_overruled_without_a_reason() -> None:
@@ -129,7 +136,7 @@ def test_the_memory_is_not_overruled_without_a_reason() -> None:
     names = [("Ned Crake", 1, "PROP"), ("Tom Moss", 0, "PROP"), ("Tom Moss", 2, "PROP"), ("Tom Moss", 2, "PROP")]
     mentions = seen(document, [*names, ("he", 1, "PRON")])
     mentions[-1] = replace(mentions[-1], rivals=((1, 2.0), (0, 1.9), (2, 1.9)))
-    assert look_again(document, mentions).entities == [0, 1, 1, 1, 0]
+    assert entities_of(document, mentions) == [0, 1, 1, 1, 0]
 
 
 def test_who_was_long_not_named_is_hardly_meant() -> None:
@@ -138,7 +145,7 @@ def test_who_was_long_not_named_is_hardly_meant() -> None:
         document = tokenize(f"Ned Crake came. {'It rained and rained. ' * (words // 5)} Tom Moss came. Then he ran.")
         mentions = seen(document, [*names, ("he", 0, "PRON")])
         mentions[-1] = replace(mentions[-1], rivals=((0, 2.0), (1, 0.5)))
-        assert look_again(document, mentions).entities == [0, 1, meant]
+        assert entities_of(document, mentions) == [0, 1, meant]
 
 
 def test_he_in_a_quotation_is_rather_not_its_speaker() -> None:
@@ -149,8 +156,8 @@ def test_he_in_a_quotation_is_rather_not_its_speaker() -> None:
         replace(mention, rivals=((0, 2.0), (1, 1.9))) if mention.kind == "PRON" else mention
         for mention in seen(document, [*names, *said, *said])
     ]
-    assert look_again(document, mentions).entities == [0, 1, 1, 0, 1, 0]
-    assert look_again(document, mentions, speech=False).entities == [0, 1, 0, 0, 0, 0]
+    assert entities_of(document, mentions) == [0, 1, 1, 0, 1, 0]
+    assert entities_of(document, mentions, speech=False) == [0, 1, 0, 0, 0, 0]
 
 
 def test_a_narrator_has_the_name_that_others_call() -> None:
@@ -158,10 +165,10 @@ def test_a_narrator_has_the_name_that_others_call() -> None:
     mentions = [("Crake", 1, "PROP"), ("Ann", 2, "PROP"), ("I", 0, "PRON")]
     document = tokenize(talk)
     called = seen(document, [("I", 0, "PRON"), *mentions, *mentions, *mentions, ("I", 0, "PRON")])
-    assert look_again(document, called).entities == [0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]
+    assert entities_of(document, called) == [0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]
     named = tokenize(f"{talk} Crake was gone.")
     twice = seen(named, [("I", 0, "PRON"), *mentions, *mentions, *mentions, ("I", 0, "PRON"), ("Crake", 1, "PROP")])
-    assert look_again(named, twice).entities[1] == look_again(named, twice).entities[-1] == 1
+    assert entities_of(named, twice)[1] == entities_of(named, twice)[-1] == 1
 
 
 def test_a_place_among_a_person_s_names_is_that_place() -> None:
@@ -172,15 +179,15 @@ def test_a_place_among_a_person_s_names_is_that_place() -> None:
     mentions = [
         replace(mention, type="GPE") if number in places else mention for number, mention in enumerate(mentions)
     ]
-    assert look_again(document, mentions).entities == [0, 1, 0, 1, 1, 0]
-    assert look_again(document, mentions[:3]).entities == [0, 1, 0]  # a place with no entity of its own gets one
+    assert entities_of(document, mentions) == [0, 1, 0, 1, 1, 0]
+    assert entities_of(document, mentions[:3]) == [0, 1, 0]  # a place with no entity of its own gets one
 
 
 def test_who_tells_a_story_is_not_whom_it_names() -> None:
     document = tokenize("Crake sat. I sat. He ate. I ate. Crake slept. I slept. I woke. I rose. I left.")
     texts = ("Crake", "I", "He", "I", "Crake", "I", "I", "I", "I")
     mentions = seen(document, [(text, 0, "PROP" if text == "Crake" else "PRON") for text in texts])
-    assert look_again(document, mentions).entities == [0, 1, 0, 1, 0, 1, 1, 1, 1]
+    assert entities_of(document, mentions) == [0, 1, 0, 1, 0, 1, 1, 1, 1]
 
 
 def test_he_said_is_who_speaks() -> None:
@@ -188,30 +195,27 @@ def test_he_said_is_who_speaks() -> None:
     moss, crake = ("Ned Moss", 0, "PROP"), ("Tom Crake", 1, "PROP")
     mentions = seen(document, [moss, crake, crake, moss, crake, ("he", 1, "PRON")])
     mentions[-1] = replace(mentions[-1], rivals=((1, 2.0), (0, 1.9)))
-    look = look_again(document, mentions)
-    assert [turn.speaker for turn in look.turns] == [0, 0]
-    assert look.entities == [0, 1, 1, 0, 1, 0]
+    assert [quotation.speaker for quotation in revise(document, mentions).quotations] == [0, 0]
+    assert entities_of(document, mentions) == [0, 1, 1, 0, 1, 0]
 
 
 def test_a_letter_in_a_novel_makes_no_narrator() -> None:
     document = tokenize("He ran. " * 60 + "I am. I was. I do. I did. I may.")
     mentions = seen(document, [*([("He", 0, "PRON")] * 60), *(("I", 1 + number % 2, "PRON") for number in range(5))])
-    assert look_again(document, mentions).entities[60:] == [1, 2, 1, 2, 1]
+    assert entities_of(document, mentions)[60:] == [1, 2, 1, 2, 1]
 
 
 def test_a_text_without_quotations_or_mentions() -> None:
-    assert look_again(tokenize(""), []).entities == []
-    assert look_again(tokenize('"Hush!"'), []).turns[0].speaker is None
+    assert entities_of(tokenize(""), []) == []
+    assert revise(tokenize('"Hush!"'), []).quotations[0].speaker is None
 
 
 def test_a_narrator_without_a_name_is_called_i() -> None:
     text = 'I sat. I ate. "Come, my boy," said Ann. I rose. I ran. I wept.'
     document = tokenize(text)
     mentions = [("I", 0, "PRON"), ("I", 0, "PRON"), ("my boy", 0, "NOM"), ("Ann", 1, "PROP"), *[("I", 0, "PRON")] * 3]
-    found = [
-        MentionRecord.of(document, each.span, kind=each.kind, type="PER", entity=each.entity, score=1.0)
-        for each in seen(document, mentions)
-    ]
-    revised, _, narrator = revise(document, found, names=True, speech=True)
-    assert [cluster.name for cluster in collect(revised, narrator=narrator)] == ["I", "Ann"]
+    found = seen(document, mentions)
+    revision = revise(document, found)
+    clusters = collect(revision.mentions, narrator=revision.narrator)
+    assert [cluster.name for cluster in clusters] == ["I", "Ann"]
     assert [cluster.name for cluster in collect(found)] == ["my boy", "Ann"]

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from longcoref.book.revision import BookPolicy, revise
 from longcoref.calibration import Judged, judge, reliability
 from longcoref.clusters import Cluster, cluster_of, gold_entities, merge_shared_spans, spans_of
 from longcoref.document import Document
 from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
-from longcoref.result import collect, revise
+from longcoref.result import collect
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.reading import Block, Model, read_document
 from longcoref.spans import WordSpan
@@ -94,8 +95,8 @@ def evaluate(
             if document.clusters is None:
                 raise InputError("has no gold clusters to score against", document.id)
             read = read_document(document, model, policy)
-            revised, _, narrator = revise(document, read.mentions, names=names, speech=speech)
-            response = [cluster_of(m.words for m in cluster) for cluster in collect(revised, narrator=narrator)]
+            revised = revise(document, read.mentions, BookPolicy(names=names, speech=speech)).mentions
+            response = [cluster_of(m.words for m in cluster) for cluster in collect(revised)]
             records.append(_record(document, read, response, model, keep_singletons))
             responses.append(document.with_clusters(response))
             judged.extend(judge(read.mentions, gold_entities(document.clusters)))

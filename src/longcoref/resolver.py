@@ -12,13 +12,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from longcoref.book.revision import BookPolicy, revise
 from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
 from longcoref.mention import MentionRecord
 from longcoref.pipe import outcomes
 from longcoref.reading import Reading
-from longcoref.result import Result, annotation, collect, revise
+from longcoref.result import Result, annotation, collect, quotes_of
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import Model, Reader
 from longcoref.runtime.state import load_state
@@ -117,9 +118,10 @@ class Resolver:
     def result(self, document: Document, mentions: Iterable[MentionRecord]) -> Result:
         """The result for the mentions of a document, post-processed: for callers who want to see the mentions, too."""
         kept = (mention.without_decision() for mention in mentions if mention.entity is not None)
-        revised, quotes, narrator = revise(document, kept, names=self.names, speech=self.speech)
-        clusters = collect(revised, narrator=narrator)
+        revision = revise(document, kept, BookPolicy(names=self.names, speech=self.speech))
+        clusters = collect(revision.mentions, narrator=revision.narrator)
         annotated = document.with_clusters(annotation(clusters))
+        quotes = quotes_of(document, revision.quotations)
         return replace(self.provisional(()), clusters=clusters, id=document.id, document=annotated, quotes=quotes)
 
     def provisional(self, mentions: Iterable[MentionRecord]) -> Result:

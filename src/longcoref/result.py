@@ -10,15 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from longcoref.book.persons import Seen
-from longcoref.book.second_look import look_again
-from longcoref.book.speakers import Turn
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import MissingExtraError
 from longcoref.mention import MentionRecord
 from longcoref.spans import WordSpan
 from longcoref.summary import Summary
+from longcoref.text.quotations import Quotation
 
 SCHEMA = "longcoref/1"
 
@@ -178,34 +176,18 @@ def annotation(clusters: Iterable[ResultCluster]) -> tuple[Cluster, ...]:
     )
 
 
-def revise(
-    document: Document, mentions: Iterable[MentionRecord], *, names: bool, speech: bool
-) -> tuple[list[MentionRecord], tuple[ResultQuote, ...], int | None]:
-    """The mentions of a document that are in an entity after post-processing, the quotations, and the narrator."""
-    kept = [mention for mention in mentions if mention.entity is not None]
-    if not (names or speech):
-        return kept, (), None
-    seen = [
-        Seen(mention.words, mention.entity, mention.kind, mention.type, mention.facts, mention.rivals)
-        for mention in kept
-        if mention.entity is not None
-    ]
-    look = look_again(document, seen, names=names, speech=speech)
-    moved = [replace(mention, entity=entity) for mention, entity in zip(kept, look.entities, strict=True)]
-    return moved, _quotes(document, look.turns) if speech else (), look.narrator
-
-
-def _quotes(document: Document, turns: Iterable[Turn]) -> tuple[ResultQuote, ...]:
+def quotes_of(document: Document, quotations: Iterable[Quotation]) -> tuple[ResultQuote, ...]:
+    """The quotations of a document with their places in its text."""
     return tuple(
         ResultQuote(
-            *document.characters(turn.quotation.span),
-            turn.quotation.span,
-            turn.speaker,
-            turn.addressee,
-            turn.probability,
-            turn.quotation.continues,
+            *document.characters(quotation.span),
+            quotation.span,
+            quotation.speaker,
+            quotation.addressee,
+            quotation.score,
+            quotation.continues,
         )
-        for turn in turns
+        for quotation in quotations
     )
 
 

@@ -1,57 +1,37 @@
 """Who speaks each quotation, and to whom.
 
-A candidate is a mention of a person near the quotation, or a voice of the exchange around it. Each has plain cues (a
-speech verb beside it, its distance, whose turn it is); a learned weight for every cue gives its score, and an entity
-has the probabilities of all its candidates. Quotations are decided in text order, so that turns can follow turns.
-`scripts/train_speakers.py` learns the weights; they depend on no model.
+A candidate is a mention of a person near the quotation, or somebody who takes part in the conversation around it. Each
+has plain cues (a speech verb next to it, its distance, whose turn it is) with learned weights (`book.choice`).
+Quotations are decided in text order, so that turns can follow turns.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
 
-import numpy as np
-
+from longcoref.book.choice import Candidate, learned_weights, likeliest, shares
+from longcoref.book.numbers import (
+    SAME_CONVERSATION,
+    SAME_EXCHANGE,
+    SPEAKER_SALIENCE,
+    TURNS_BACK,
+    WORDS_AFTER,
+    WORDS_BEFORE,
+)
+from longcoref.book.table import Row, Table
 from longcoref.document import Document
 from longcoref.english.lexicon import OBJECT_PRONOUNS, PLURAL, POSSESSIVE_DETERMINERS, PREPOSITIONS, SPEECH_VERBS
-from longcoref.features.facts import FIRST_PERSON, MentionFacts
+from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import Quotation, paragraph_starts
 
-_BEFORE, _AFTER = 60, 30  # words around a quotation where candidates stand
-_NEAR_TURN = 14  # words between two quotations of one exchange
-_CONVERSATION = 120  # words after which an exchange is over
-_SALIENCE = 0.15  # who is mentioned often speaks often: the power of the count that weighs a guess
-_BEHIND_CALLED = frozenset((",", "!", "?", ".", ";", "--", "—", '"', "”", "''", "'", "’"))
+_AFTER_VOCATIVE = frozenset((",", "!", "?", ".", ";", "--", "—", '"', "”", "''", "'", "’"))
 _STOPS = frozenset((".", "!", "?"))
-
-
-@dataclass(frozen=True, slots=True)
-class PersonMention:
-    """A mention of a person: its words, its entity, and its facts; of a pronoun also the chances of all it may be."""
-
-    span: WordSpan
-    entity: int
-    facts: MentionFacts
-    chances: Mapping[int, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A quotation, who speaks it and who is spoken to, as entities; None where nobody was found."""
-
-    quotation: Quotation
-    speaker: int | None
-    addressee: int | None = None
-    probability: float = 0.0
-
 
 _MENTION_CUES = (
     "verb_then_mention",
@@ -108,258 +88,295 @@ ADDRESSEE_CUES = (
     "called_in_quotation",
     "history",
 )
-"""What may speak for a candidate; docs/novels.md says how much each weighs."""
+"""The cues of a candidate; docs/novels.md lists what each weighs."""
+
+Past = dict[int, list[str]]
+"""The people who take part in a conversation, with the cues that this gives them."""
 
 
-class _Page:
-    """What candidates are read from: the words, where paragraphs begin, and the mentions outside quotations."""
+class Dialogue:
+    """Where the candidates of quotations come from: the words, the paragraphs, and the mentions of people."""
 
-    def __init__(self, document: Document, quotations: Sequence[Quotation], mentions: Sequence[PersonMention]) -> None:
+    def __init__(self, document: Document, quotations: Sequence[Quotation], rows: Sequence[Row]) -> None:
+        """`rows` are the mentions of people in text order, with the quotation that each is in."""
         self.words = [word.lower() for word in document.words]
         starts = paragraph_starts(document)
-        self.paragraph = np.cumsum(starts).tolist() if any(starts[1:]) else None
+        self._paragraph = list(accumulate(starts)) if any(starts[1:]) else None
         self.sentence = [n for n, (start, end) in enumerate(document.sentences) for _ in range(start, end)]
         self.quotations = quotations
-        starts_of = [quotation.span.start for quotation in quotations]
-        ordered = sorted(mentions, key=lambda mention: mention.span)
+        self.outside = [row for row in rows if row.quotation is None]
+        self.starts = [row.words.start for row in self.outside]
+        self.within: list[list[Row]] = [[] for _ in quotations]
+        for row in rows:
+            if row.quotation is not None:
+                self.within[row.quotation].append(row)
+        self._log_mentions = {
+            entity: math.log(count + 1) for entity, count in Counter(row.entity for row in rows).items()
+        }
 
-        def quotation_at(place: int) -> int | None:
-            number = bisect_left(starts_of, place + 1) - 1
-            return number if number >= 0 and place < quotations[number].span.end else None
+    @property
+    def has_paragraphs(self) -> bool:
+        """Whether the text shows where paragraphs begin."""
+        return self._paragraph is not None
 
-        inside = [quotation_at(mention.span.start) for mention in ordered]
-        self.outside = [mention for mention, where in zip(ordered, inside, strict=True) if where is None]
-        self.starts = [mention.span.start for mention in self.outside]
-        self.within: list[list[PersonMention]] = [[] for _ in quotations]
-        for mention, where in zip(ordered, inside, strict=True):
-            if where is not None:
-                self.within[where].append(mention)
+    def paragraphs_between(self, first: int, second: int) -> int | None:
+        """How many paragraphs the second word is after the first one, None in a text without paragraphs."""
+        return None if self._paragraph is None else self._paragraph[second] - self._paragraph[first]
 
-    def same_paragraph(self, first: int, second: int) -> bool:
-        """Whether two words stand in one paragraph; in a text without paragraphs, nobody knows."""
-        return self.paragraph is not None and self.paragraph[first] == self.paragraph[second]
+    def gap(self, number: int) -> int:
+        """The words between a quotation and the one before it."""
+        return self.quotations[number].span.start - self.quotations[number - 1].span.end
 
-    def distance(self, first: int, second: int) -> int:
-        """The words between two quotations."""
-        first, second = sorted((first, second))
-        return self.quotations[second].span.start - self.quotations[first].span.end
+    def log_mentions(self, entity: int) -> float:
+        """How much an entity is mentioned."""
+        return self._log_mentions.get(entity, 0.0)
 
 
-def is_called(words: Sequence[str], span: WordSpan) -> bool:
-    """Whether the words of a mention in a quotation call somebody: they stand between marks, one of them a comma."""
+def is_vocative(words: Sequence[str], span: WordSpan) -> bool:
+    """Whether a mention in a quotation addresses somebody: it is between punctuation, with a comma before it or so."""
     start, end = span
-    before, behind = words[start - 1] if start else ",", words[end] if end < len(words) else "."
-    return not before[-1:].isalnum() and not behind[:1].isalnum() and (before == "," or behind in _BEHIND_CALLED)
+    before, after = words[start - 1] if start else ",", words[end] if end < len(words) else "."
+    return not before[-1:].isalnum() and not after[:1].isalnum() and (before == "," or after in _AFTER_VOCATIVE)
 
 
-Candidates = tuple[list[int], list[list[str]], list[float]]
-"""The entity of each candidate of a quotation, its cues, and the chance that it is that entity."""
-
-
-def _near(page: _Page, number: int) -> Candidates:
-    """The mentions around a quotation."""
-    begin, end = page.quotations[number].span
-    words = page.words
-    first, last = bisect_left(page.starts, begin - _BEFORE), bisect_left(page.starts, end + _AFTER)
-    near = page.outside[first:last]
-    behind_previous = page.quotations[number - 1].span.end if number else 0
-    before_next = page.quotations[number + 1].span.start if number + 1 < len(page.quotations) else len(words)
-    rows: list[list[str]] = []
-    entities: list[int] = []
-    chances: list[float] = []
-    middle = bisect_left(page.starts, begin) - first
-    for place, mention in enumerate(near):
-        (start, stop), facts = mention.span, mention.facts
-        before = start < begin
-        cues = []
-        if before:
-            distance = begin - stop
-            gap = words[stop:begin]
-            if distance <= 12 and any(word in SPEECH_VERBS for word in gap[:4]) and not _STOPS.intersection(gap):
-                cues.append("mention_then_verb_before")
-            if words[begin - 1] in (":", ",") and start >= behind_previous:
-                cues.append("colon_before" if words[begin - 1] == ":" else "same_sentence_before")
-            elif page.sentence[start] == page.sentence[begin - 1] and start >= behind_previous:
-                cues.append("same_sentence_before")
-            cues.append(next(f"before_{limit}" for limit in (3, 10, 25, 60) if distance <= limit))
-            if place == middle - 1:
-                cues.append("nearest_before")
-            if start == 0 or words[start - 1] in _STOPS or page.sentence[start] != page.sentence[start - 1]:
-                cues.append("subject_before")
-            if start < behind_previous:
-                cues.append("quotation_between")
-            if page.same_paragraph(start, begin):
-                cues.append("same_paragraph_before")
-            elif page.paragraph is not None and page.paragraph[start] == page.paragraph[begin] - 1:
-                cues.append("previous_paragraph")
-        else:
-            distance = start - end
-            if distance <= 2 and any(word in SPEECH_VERBS for word in words[end:start]):
-                cues.append("verb_then_mention")
-            elif distance <= 1 and any(word in SPEECH_VERBS for word in words[stop : stop + 3]):
-                cues.append("mention_then_verb_after")
-            if page.sentence[start] == page.sentence[end - 1] and start < before_next:
-                cues.append("same_sentence_after")
-            cues.append(next(f"after_{limit}" for limit in (3, 10, 30) if distance <= limit))
-            if place == middle:
-                cues.append("nearest_after")
-            if start >= before_next:
-                cues.append("quotation_between")
-            if page.same_paragraph(start, end - 1):
-                cues.append("same_paragraph_after")
-        text = words[start] if stop - start == 1 else ""
-        if facts.pronoun:
-            cues.append("narrator" if facts.pronoun == FIRST_PERSON else "pronoun")
-        elif facts.named:
-            cues.append("name")
-        if facts.gender & PLURAL:
-            cues.append("plural")
-        if text in OBJECT_PRONOUNS:
-            cues.append("object")
-        if text in POSSESSIVE_DETERMINERS:
-            cues.append("owner")
-        if start and words[start - 1] in PREPOSITIONS:
-            cues.append("behind_to" if words[start - 1] == "to" else "behind_preposition")
-        if any(
-            other.span != mention.span and other.span.start <= start and stop <= other.span.end
-            for other in near[max(0, place - 2) : place + 2]
-        ):
-            cues.append("inside")
-        for entity, chance in (mention.chances or {mention.entity: 1.0}).items():
-            entities.append(entity)
-            rows.append(cues)
-            chances.append(chance)
-    return entities, rows, chances
-
-
-def _with_history(page: _Page, number: int, near: Candidates, past: dict[int, list[str]]) -> Candidates:
-    """The candidates with those of the exchange beside them, and what each entity is in it and in the quotation."""
-    entities, rows = [*near[0], *past], [[*cues] for cues in near[1]] + [["history"] for _ in past]
-    chances = [*near[2], *(1.0 for _ in past)]
-    named: dict[int, str] = {}
-    for mention in page.within[number]:
-        if not mention.facts.pronoun and named.get(mention.entity) != "called_in_quotation":
-            named[mention.entity] = (
-                "called_in_quotation" if is_called(page.words, mention.span) else "named_in_quotation"
-            )
-    for entity, cues in zip(entities, rows, strict=True):
-        cues += past.get(entity, ())
-        if entity in named:
-            cues.append(named[entity])
-    return entities, rows, chances
-
-
-def speaker_candidates(page: _Page, number: int, spoken: Sequence[int | None]) -> Candidates:
-    """Who may speak a quotation, given who spoke those before it."""
-    return _with_history(page, number, _near(page, number), _turns_before(page, number, spoken))
+def speaker_candidates(dialogue: Dialogue, number: int, spoken: Sequence[int | None]) -> list[Candidate]:
+    """The possible speakers of a quotation, given the speakers of those before it."""
+    return _candidates(dialogue, number, _turns_before(dialogue, number, spoken))
 
 
 def addressee_candidates(
-    page: _Page, number: int, spoken: Sequence[int | None], addressed: Sequence[int | None]
-) -> Candidates:
-    """Whom a quotation may be said to, given who speaks all of them and to whom those before it are said."""
-    past: dict[int, list[str]] = {}
+    dialogue: Dialogue, number: int, voices: Voices, addressed: Sequence[int | None]
+) -> list[Candidate]:
+    """The possible addressees of a quotation, given all speakers and the addressees of the quotations before it."""
+    spoken = voices.spoken
+    past: Past = {}
     speaker = spoken[number]
     if speaker is not None:
         past[speaker] = ["speaks"]
-    for cue, step in (("spoke_before", -1), ("spoke_behind", 1)):
-        other, near = _other_voice(page, number, step, spoken)
+    for cue, (other, near) in (("spoke_before", voices.before(number)), ("spoke_behind", voices.after(number))):
         if other is not None:
             past.setdefault(other, []).append(f"{cue}_{'near' if near else 'far'}")
     last = addressed[number - 1] if number and spoken[number - 1] == speaker else None
-    if last is not None and page.distance(number - 1, number) <= _CONVERSATION:
+    if last is not None and dialogue.gap(number) <= SAME_CONVERSATION:
         past.setdefault(last, []).append("addressed_last")
-    for mention in page.within[number]:
-        if not mention.facts.pronoun and is_called(page.words, mention.span):
-            past.setdefault(mention.entity, [])
-    return _with_history(page, number, _near(page, number), past)
+    for row in dialogue.within[number]:
+        if not row.facts.pronoun and is_vocative(dialogue.words, row.words):
+            past.setdefault(row.entity, [])
+    return _candidates(dialogue, number, past)
 
 
-def _other_voice(page: _Page, number: int, step: int, spoken: Sequence[int | None]) -> tuple[int | None, bool]:
-    """The nearest voice before or behind that is not the speaker's, in the same exchange; and whether it is near."""
-    index, near = number + step, True
-    while 0 <= index < len(spoken):
-        distance = page.distance(index, index - step)
-        near = near and distance <= _NEAR_TURN
-        if distance > _CONVERSATION:
-            break
-        if spoken[index] is not None and spoken[index] != spoken[number]:
-            return spoken[index], near
-        index += step
-    return None, False
+def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
+    """The mentions around a quotation and the participants, with what each entity is in conversation and quotation."""
+    named: dict[int, str] = {}
+    for row in dialogue.within[number]:
+        if not row.facts.pronoun and named.get(row.entity) != "called_in_quotation":
+            vocative = is_vocative(dialogue.words, row.words)
+            named[row.entity] = "called_in_quotation" if vocative else "named_in_quotation"
+
+    def candidate(entity: int, cues: Sequence[str], chance: float = 1.0) -> Candidate:
+        present = [*cues, *past.get(entity, ()), *([named[entity]] if entity in named else ())]
+        return Candidate(entity, {**dict.fromkeys(present, 1.0), "log_mentions": dialogue.log_mentions(entity)}, chance)
+
+    found = []
+    for row, cues in _near(dialogue, number):
+        found += [candidate(entity, cues, share) for entity, share in (row.shares or {row.entity: 1.0}).items()]
+    return found + [candidate(entity, ["history"]) for entity in past]
 
 
-def _turns_before(page: _Page, number: int, spoken: Sequence[int | None]) -> dict[int, list[str]]:
-    """Who spoke last and before, with the cues that this gives them."""
-    past: dict[int, list[str]] = {}
-    begin = page.quotations[number].span.start
-    last = spoken[number - 1] if number else None
-    if last is not None:
-        before = page.quotations[number - 1].span
-        gap = begin - before.end
-        if page.same_paragraph(before.end - 1, begin):
+def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, list[str]]]:
+    """The mentions around a quotation with their cues."""
+    begin, end = dialogue.quotations[number].span
+    first, last = bisect_left(dialogue.starts, begin - WORDS_BEFORE), bisect_left(dialogue.starts, end + WORDS_AFTER)
+    near = dialogue.outside[first:last]
+    middle = bisect_left(dialogue.starts, begin) - first
+    for place, row in enumerate(near):
+        if place < middle:
+            cues = [*_cues_before(dialogue, number, row), *(["nearest_before"] if place == middle - 1 else [])]
+        else:
+            cues = [*_cues_after(dialogue, number, row), *(["nearest_after"] if place == middle else [])]
+        start, stop = row.words
+        if any(
+            other.words != row.words and other.words.start <= start and stop <= other.words.end
+            for other in near[max(0, place - 2) : place + 2]
+        ):
+            cues.append("inside")
+        yield row, [*cues, *_cues_of_mention(dialogue, row)]
+
+
+def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
+    """The cues of a mention before a quotation that depend on where it is."""
+    words, sentence, (start, stop) = dialogue.words, dialogue.sentence, row.words
+    begin = dialogue.quotations[number].span.start
+    after_previous = start >= (dialogue.quotations[number - 1].span.end if number else 0)
+    distance, between = begin - stop, words[stop:begin]
+    if distance <= 12 and any(word in SPEECH_VERBS for word in between[:4]) and not _STOPS.intersection(between):
+        yield "mention_then_verb_before"
+    if words[begin - 1] in (":", ",") and after_previous:
+        yield "colon_before" if words[begin - 1] == ":" else "same_sentence_before"
+    elif sentence[start] == sentence[begin - 1] and after_previous:
+        yield "same_sentence_before"
+    yield next(f"before_{limit}" for limit in (3, 10, 25, 60) if distance <= limit)
+    if start == 0 or words[start - 1] in _STOPS or sentence[start] != sentence[start - 1]:
+        yield "subject_before"
+    if not after_previous:
+        yield "quotation_between"
+    paragraphs = dialogue.paragraphs_between(start, begin)
+    if paragraphs in (0, 1):
+        yield "previous_paragraph" if paragraphs else "same_paragraph_before"
+
+
+def _cues_after(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
+    """The cues of a mention after a quotation that depend on where it is."""
+    words, quotations, (start, stop) = dialogue.words, dialogue.quotations, row.words
+    end = quotations[number].span.end
+    before_next = start < (quotations[number + 1].span.start if number + 1 < len(quotations) else len(words))
+    distance = start - end
+    if distance <= 2 and any(word in SPEECH_VERBS for word in words[end:start]):
+        yield "verb_then_mention"
+    elif distance <= 1 and any(word in SPEECH_VERBS for word in words[stop : stop + 3]):
+        yield "mention_then_verb_after"
+    if dialogue.sentence[start] == dialogue.sentence[end - 1] and before_next:
+        yield "same_sentence_after"
+    yield next(f"after_{limit}" for limit in (3, 10, 30) if distance <= limit)
+    if not before_next:
+        yield "quotation_between"
+    if dialogue.paragraphs_between(end - 1, start) == 0:
+        yield "same_paragraph_after"
+
+
+def _cues_of_mention(dialogue: Dialogue, row: Row) -> Iterator[str]:
+    """The cues of a mention that depend on its wording and the word before it."""
+    words, facts, (start, stop) = dialogue.words, row.facts, row.words
+    if facts.pronoun:
+        yield "narrator" if facts.pronoun == FIRST_PERSON else "pronoun"
+    elif facts.named:
+        yield "name"
+    if facts.gender & PLURAL:
+        yield "plural"
+    text = words[start] if stop - start == 1 else ""
+    if text in OBJECT_PRONOUNS:
+        yield "object"
+    if text in POSSESSIVE_DETERMINERS:
+        yield "owner"
+    if start and words[start - 1] in PREPOSITIONS:
+        yield "behind_to" if words[start - 1] == "to" else "behind_preposition"
+
+
+def _turns_before(dialogue: Dialogue, number: int, spoken: Sequence[int | None]) -> Past:
+    """The last speaker and the one before, with the cues that this gives them."""
+    if not number:
+        return {}
+    past: Past = {}
+    begin, before = dialogue.quotations[number].span.start, dialogue.quotations[number - 1].span
+    last, gap = spoken[number - 1], dialogue.gap(number)
+    if last is not None and gap <= SAME_CONVERSATION:
+        if dialogue.paragraphs_between(before.end - 1, begin) == 0:
             cue = "spoke_last_same_paragraph"
-        elif page.paragraph is None and 1 < gap <= _NEAR_TURN and page.words[begin - 1] not in _STOPS:
+        elif not dialogue.has_paragraphs and 1 < gap <= SAME_EXCHANGE and dialogue.words[begin - 1] not in _STOPS:
             cue = "spoke_last_after_tag"
         else:
-            cue = "spoke_last_next_paragraph" if gap <= _NEAR_TURN else "spoke_last_far"
-        if gap <= _CONVERSATION:
-            past.setdefault(last, []).append(cue)
-    # The turn before: of the last quotation that somebody else spoke.
-    for index in range(number - 2, max(number - 6, -1), -1):
+            cue = "spoke_last_next_paragraph" if gap <= SAME_EXCHANGE else "spoke_last_far"
+        past[last] = [cue]
+    for index in range(number - 2, max(number - TURNS_BACK - 1, -1), -1):
         other = spoken[index]
         if other is not None and other != last:
-            if begin - page.quotations[index].span.end <= 2 * _CONVERSATION:
-                near = begin - page.quotations[number - 1].span.end <= _NEAR_TURN
-                past.setdefault(other, []).append(f"spoke_before_last_{'near' if near else 'far'}")
+            if begin - dialogue.quotations[index].span.end <= 2 * SAME_CONVERSATION:
+                past[other] = [f"spoke_before_last_{'near' if gap <= SAME_EXCHANGE else 'far'}"]
             break
     return past
 
 
-@cache
-def learned_weights() -> dict[str, dict[str, float]]:
-    """The weight of each cue for speakers and for addressees, as learned."""
-    table = json.loads((files("longcoref") / "models" / "speakers.json").read_text(encoding="utf-8"))
-    return {"speaker": table["speaker"], "addressee": table["addressee"]}
+class Voices:
+    """The speakers of all quotations, and for each the nearest other voice before and after it.
+
+    Neighbours are found by one walk over the quotations in each direction.
+    """
+
+    def __init__(self, dialogue: Dialogue, spoken: Sequence[int | None]) -> None:
+        self.spoken = spoken
+        gaps = [0, *(dialogue.gap(number) for number in range(1, len(spoken)))]
+        # How many wide gaps there are up to each quotation: equal counts mean that there is none in between.
+        self._exchange = list(accumulate(gap > SAME_EXCHANGE for gap in gaps))
+        self._conversation = list(accumulate(gap > SAME_CONVERSATION for gap in gaps))
+        self._before = _other_voices(spoken)
+        mirrored = _other_voices(spoken[::-1])[::-1]
+        self._after = [None if index is None else len(spoken) - 1 - index for index in mirrored]
+
+    def before(self, number: int) -> tuple[int | None, bool]:
+        """The nearest other voice before a quotation in the same conversation, and whether the two are close."""
+        return self._voice(number, self._before[number])
+
+    def after(self, number: int) -> tuple[int | None, bool]:
+        """The nearest other voice after a quotation in the same conversation, and whether the two are close."""
+        return self._voice(number, self._after[number])
+
+    def _voice(self, number: int, index: int | None) -> tuple[int | None, bool]:
+        if index is None or self._conversation[index] != self._conversation[number]:
+            return None, False
+        return self.spoken[index], self._exchange[index] == self._exchange[number]
 
 
-def attribute(document: Document, quotations: Sequence[Quotation], mentions: Sequence[PersonMention]) -> list[Turn]:
-    """Who speaks each quotation and to whom, given the mentions of persons with their entities."""
-    page, weights = _Page(document, quotations, mentions), learned_weights()
-    counts = Counter(mention.entity for mention in mentions)
-    prior = {entity: (count + 1) ** _SALIENCE for entity, count in counts.items()}
+def _other_voices(spoken: Sequence[int | None]) -> list[int | None]:
+    """For each quotation, the last one before it that somebody else speaks."""
+    found: list[int | None] = []
+    last: int | None = None  # the last quotation with a speaker,
+    other: int | None = None  # and the last before it with another one
+    for number, speaker in enumerate(spoken):
+        found.append(last if last is None or spoken[last] != speaker else other)
+        if speaker is not None:
+            if last is not None and spoken[last] != speaker:
+                other = last
+            last = number
+    return found
+
+
+def attribute(
+    document: Document,
+    quotations: Sequence[Quotation],
+    rows: Sequence[Row],
+    weights: Mapping[str, Mapping[str, float]],
+) -> list[Quotation]:
+    """The quotations with their speakers and addressees, given the mentions of people and the weights of the cues."""
+    dialogue = Dialogue(document, quotations, rows)
+    by_task = {task: {**weights[task], "log_mentions": SPEAKER_SALIENCE} for task in ("speaker", "addressee")}
     spoken: list[int | None] = []
-    chances: list[float] = []
+    scores: list[float] = []
     for number, quotation in enumerate(quotations):
         if quotation.continues and spoken:
             spoken.append(spoken[-1])
-            chances.append(chances[-1])
+            scores.append(scores[-1])
             continue
-        shares = entity_shares(speaker_candidates(page, number, spoken), weights["speaker"], prior)
-        best = max(shares, key=shares.__getitem__, default=None)
-        spoken.append(best)
-        chances.append(0.0 if best is None else shares[best])
+        found = shares(speaker_candidates(dialogue, number, spoken), by_task["speaker"])
+        spoken.append(likeliest(found))
+        scores.append(max(found.values(), default=0.0))
+    voices = Voices(dialogue, spoken)
     addressed: list[int | None] = []
     for number, quotation in enumerate(quotations):
         if quotation.continues and addressed:
             addressed.append(addressed[-1])
             continue
-        shares = entity_shares(addressee_candidates(page, number, spoken, addressed), weights["addressee"], prior)
-        others = (entity for entity in shares if entity != spoken[number])  # nobody is told what they say themselves
-        addressed.append(max(others, key=shares.__getitem__, default=None))
+        found = shares(addressee_candidates(dialogue, number, voices, addressed), by_task["addressee"])
+        addressed.append(likeliest(_without(found, spoken[number])))
     return [
-        Turn(quotation, speaker, addressee, chance)
-        for quotation, speaker, addressee, chance in zip(quotations, spoken, addressed, chances, strict=True)
+        replace(quotation, speaker=speaker, addressee=addressee, score=score)
+        for quotation, speaker, addressee, score in zip(quotations, spoken, addressed, scores, strict=True)
     ]
 
 
-def entity_shares(candidates: Candidates, weights: Mapping[str, float], prior: Mapping[int, float]) -> dict[int, float]:
-    """The probability of each entity: the sum over its candidates of a softmax of their scores, times its prior."""
-    entities, rows, chances = candidates
-    scores = [sum(weights[cue] for cue in cues) for cues in rows]
-    highest = max(scores, default=0.0)
-    shares: dict[int, float] = {}
-    for entity, score, chance in zip(entities, scores, chances, strict=True):
-        shares[entity] = shares.get(entity, 0.0) + math.exp(score - highest) * chance * prior.get(entity, 1.0)
-    total = sum(shares.values())
-    return {entity: share / total for entity, share in shares.items()}
+def _without(found: Mapping[int, float], speaker: int | None) -> dict[int, float]:
+    """The shares of everybody but the speaker: nobody addresses themselves."""
+    return {entity: share for entity, share in found.items() if entity != speaker}
+
+
+def attribute_quotations(table: Table) -> None:
+    """Finds the speakers and addressees of the quotations of a table.
+
+    A vocative alone ("my dear") does not identify a person, so an entity that is only addressed is nobody's speaker.
+    """
+    table.people &= {row.entity for row in table.rows if row.quotation is None or row.facts.name}
+    rows = []
+    for row in table.rows:
+        if row.entity in table.people and row.facts.pronoun != SECOND_PERSON:
+            known = {entity: share for entity, share in row.shares.items() if entity in table.people}
+            rows.append(replace(row, shares=known))
+    table.quotations = attribute(table.document, table.quotations, rows, learned_weights())

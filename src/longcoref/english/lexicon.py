@@ -51,6 +51,7 @@ PRONOUNS = {
     for word in row["words"].split()
 }
 """The class and the gender of each pronoun. Class 0 is left for words that are none."""
+PRONOUN_CLASSES = len(_TABLES["pronouns"]["classes"]) + 1
 OBJECT_PRONOUNS, POSSESSIVE_DETERMINERS = _words("pronouns", "objects"), _words("pronouns", "possessives")
 
 GENDERED_WORDS = {

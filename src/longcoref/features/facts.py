@@ -88,11 +88,7 @@ def _facts_of(words: tuple[str, ...]) -> MentionFacts:
         gender = GENDERED_WORDS.get(lower[first], 0)
     if "and" in lower[first:]:
         gender = PLURAL
-    tokens = frozenset(
-        word
-        for word in lower[first:last]
-        if word not in _UNTELLING and any(map(str.isalnum, word))
-    )
+    tokens = frozenset(word for word in lower[first:last] if word not in _UNTELLING and any(map(str.isalnum, word)))
     named = words[last - 1][:1].isupper()
     name = parse_name(" ".join(words)) if named and gender != PLURAL else None
     return MentionFacts(0, gender, named, " ".join(lower[first:]), head, tokens, name)

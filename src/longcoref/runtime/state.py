@@ -28,8 +28,8 @@ from safetensors.numpy import load, save
 
 from longcoref.clusters import KINDS
 from longcoref.document import Document, Sentence
+from longcoref.english.lexicon import PRONOUN_CLASSES
 from longcoref.errors import ModelError
-from longcoref.features.facts import PRONOUN_CLASSES
 from longcoref.features.pairs import FEATURES, SAME_STRING, SAME_TOKEN, EntityArrays
 from longcoref.files import atomic_bytes
 from longcoref.memory import MemoryPolicy

@@ -14,12 +14,12 @@ from enum import Enum
 
 import numpy as np
 
+from longcoref.book.table import clear_gender
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document, document_of_words
-from longcoref.english.names import FEMININE, MASCULINE, clear_gender
+from longcoref.english.lexicon import FEMININE, MASCULINE, SPEECH_VERBS
 from longcoref.features.facts import HE_OR_SHE, MentionFacts, document_facts
 from longcoref.spans import WordSpan
-from longcoref.text.quotations import SPEECH_VERBS
 
 _REACH = 3  # sentences back within which the person must have been mentioned
 _POSSESSIVES = frozenset(("'s", "’s"))

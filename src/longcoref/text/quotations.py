@@ -42,10 +42,16 @@ _HABIT = 4
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Quoted speech, marks included. `continues` says that it is a further paragraph of the quotation before it."""
+    """Quoted speech, marks included. `continues` says that it is a further paragraph of the quotation before it.
+
+    `speaker` and `addressee` are entities, None as long as nobody was found; `score` is the speaker's probability.
+    """
 
     span: WordSpan
     continues: bool = False
+    speaker: int | None = None
+    addressee: int | None = None
+    score: float = 0.0
 
 
 @dataclass(slots=True)

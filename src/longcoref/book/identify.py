@@ -1,0 +1,112 @@
+"""First pass: entities that mix or split people are put right by the names of the whole text.
+
+An entity that is mostly called by the names of one person is that person, and the entities of one person become one.
+In an entity with the names of several people, a name belongs to its person, "he" or "she" to the person named shortly
+before if the gender allows, and everything else to the most frequently named person of fitting gender. The name of a
+place in a person's entity is moved to that place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
+from functools import cache
+
+from longcoref.book.numbers import NAME_REACH, RECENT_NAMES
+from longcoref.book.people import people_of
+from longcoref.book.table import Row, Table, genders_contradict
+from longcoref.english.names import Name
+from longcoref.features.facts import HE_OR_SHE
+
+
+def identify_people(table: Table) -> None:
+    """Assigns each mention of an entity with personal names to the person whom it refers to."""
+    places = _place_names(table)
+    named = [
+        (row, row.name)
+        for row in table.rows
+        if row.entity in table.people and row.name is not None and row.facts.exact not in places
+    ]
+    people, owner = people_of(Counter(name for _, name in named), _genders(table.rows, named))
+    first = max(table.new_entity(), 1 + max(places.values(), default=0))
+    called: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for row, name in named:
+        if name in owner:
+            called[row.entity][first + owner[name]] += 1
+    members = _Members(called, {first + number: person.gender for number, person in enumerate(people)})
+    for row in table.rows:
+        entity = row.entity
+        row.rivals = tuple(
+            (members.meant(rival, row) if rival in called else rival, score) for rival, score in row.rivals
+        )
+        if row.mention.kind == "PROP" and entity in table.people and row.facts.exact in places:
+            row.entity = places[row.facts.exact]
+        elif entity in called:
+            near = members.recently_named(entity, row)
+            number = None if row.name is None else owner.get(row.name)
+            row.entity = members.meant(entity, row) if number is None else first + number
+            if row.name is not None or near is not None:
+                members.remember(entity, row.entity, row)
+    table.people = table.find_people()
+
+
+class _Members:
+    """The people in each entity of the reader, and the names in it that came last."""
+
+    def __init__(self, called: dict[int, Counter[int]], genders: dict[int, int]) -> None:
+        self._recent: defaultdict[int, deque[tuple[int, int]]] = defaultdict(lambda: deque(maxlen=RECENT_NAMES))
+
+        @cache
+        def fitting(entity: int, gender: int) -> dict[int, None]:
+            """The people of an entity who may have a gender, the most frequently named first; all if nobody fits."""
+            people = [person for person, _ in called[entity].most_common()]
+            return dict.fromkeys([one for one in people if not genders_contradict(gender, genders[one])] or people)
+
+        self._fitting = fitting
+
+    def meant(self, entity: int, row: Row) -> int:
+        """The person of an entity whom a mention would refer to."""
+        near = self.recently_named(entity, row)
+        return next(iter(self._fitting(entity, row.gender))) if near is None else near
+
+    def recently_named(self, entity: int, row: Row) -> int | None:
+        """The person of the last fitting name in an entity, if the mention is a "he" or "she" shortly after it."""
+        if row.facts.pronoun not in HE_OR_SHE:
+            return None
+        fitting = self._fitting(entity, row.gender)
+        close = (one for one, place in reversed(self._recent[entity]) if row.words.start - place <= NAME_REACH)
+        return next((one for one in close if one in fitting), None)
+
+    def remember(self, entity: int, person: int, row: Row) -> None:
+        """Notes that a mention in an entity refers to a person."""
+        self._recent[entity].append((person, row.words.start))
+
+
+def _place_names(table: Table) -> dict[str, int]:
+    """The names that mostly do not refer to a person, each with the entity that it mostly names, or a new one."""
+    votes: Counter[str] = Counter()
+    entities: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for row in table.rows:
+        if row.mention.kind == "PROP" and row.facts.exact:
+            votes[row.facts.exact] += 1 if row.mention.type in ("PER", None) else -1
+            if row.entity not in table.people:
+                entities[row.facts.exact][row.entity] += 1
+    new = table.new_entity()
+    names = [name for name, count in votes.items() if count <= 0]
+    return {
+        name: entities[name].most_common(1)[0][0] if entities[name] else new + number
+        for number, name in enumerate(names)
+    }
+
+
+def _genders(rows: Sequence[Row], named: Sequence[tuple[Row, Name]]) -> dict[Name, Counter[int]]:
+    """How often each name is in an entity that is mostly "he", and mostly "she"."""
+    pronouns: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for row in rows:
+        if row.facts.pronoun and row.gender:
+            pronouns[row.entity][row.gender] += 1
+    genders: defaultdict[Name, Counter[int]] = defaultdict(Counter)
+    for row, name in named:
+        if pronouns[row.entity]:
+            genders[name][pronouns[row.entity].most_common(1)[0][0]] += 1
+    return genders

@@ -1,0 +1,132 @@
+"""Pronouns reconsidered with what only the whole text shows: who the rivals are, who is present, who is speaking."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+from longcoref.book.choice import Candidate, likeliest, shares
+from longcoref.book.numbers import (
+    ADDRESSED,
+    HEAP,
+    HEAP_NAMES,
+    HEAP_NOUNS,
+    PRESENT,
+    PRONOUN_WEIGHTS,
+    TITLE_VOTES,
+)
+from longcoref.book.speakers import is_vocative
+from longcoref.book.table import Row, Table, clear_gender, genders_contradict
+from longcoref.document import Document
+from longcoref.english.lexicon import SPEECH_VERBS
+from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
+from longcoref.text.quotations import Quotation
+
+
+def reconsider_pronouns(table: Table) -> None:
+    """Moves each "he" and "she" to the likeliest of the people whom the reader compared it with."""
+    entities = _Entities(table)
+    for row in table.rows:
+        if row.facts.pronoun in HE_OR_SHE:
+            row.shares = entities.shares(row)
+        elif not row.facts.pronoun:
+            entities.last[row.entity] = row.words.start
+    for row in table.rows:
+        if (entity := likeliest(row.shares)) is not None:
+            row.entity = entity
+
+
+class _Entities:
+    """What the whole text shows about each entity, and where it was last named or described."""
+
+    def __init__(self, table: Table) -> None:
+        self._people = table.people
+        self._sizes = Counter(row.entity for row in table.rows)
+        self.last: dict[int, int] = {}
+        genders: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        kinds: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        for row in table.rows:
+            kinds[row.entity]["PROP" if row.facts.name else row.mention.kind] += 1
+            if row.gender:
+                genders[row.entity][row.gender] += 1 if row.facts.pronoun else TITLE_VOTES
+        self._genders = {entity: clear_gender(counts) for entity, counts in genders.items()}
+        self._heaps = {entity for entity, counts in kinds.items() if _is_heap(counts)}
+
+    def shares(self, row: Row) -> dict[int, float]:
+        """The probabilities of the people that a pronoun may refer to."""
+        fitting = [
+            (entity, score)
+            for entity, score in row.rivals
+            if entity in self._people
+            and self._sizes[entity]
+            and not genders_contradict(row.gender, self._genders.get(entity, 0))
+        ]
+        fitting = [pair for pair in fitting if pair[0] not in self._heaps] or fitting
+        found = shares(
+            (Candidate(entity, self._cues(row, entity, score)) for entity, score in fitting), PRONOUN_WEIGHTS
+        )
+        if row.entity not in found or not self._is_present(row, row.entity):
+            return found
+        # The reader is not overruled without a reason: nobody is likelier than the entity it chose.
+        raised = {row.entity: max(found.values())} | {
+            entity: share for entity, share in found.items() if entity != row.entity
+        }
+        total = sum(raised.values())
+        return {entity: share / total for entity, share in raised.items()}
+
+    def _cues(self, row: Row, entity: int, score: float) -> dict[str, float]:
+        absent = 0.0 if self._is_present(row, entity) else 1.0
+        return {"link": score, "absent": absent, "log_mentions": math.log(self._sizes[entity])}
+
+    def _is_present(self, row: Row, entity: int) -> bool:
+        return entity in self.last and row.words.start - self.last[entity] <= PRESENT
+
+
+def _is_heap(kinds: Counter[str]) -> bool:
+    """Whether the kinds of its mentions show that an entity collects pronouns of many people."""
+    size = kinds.total()
+    return size >= HEAP and kinds["PROP"] <= HEAP_NAMES * size and kinds["NOM"] <= HEAP_NOUNS * size
+
+
+def resolve_speech(table: Table) -> None:
+    """Resolves pronouns and vocatives in quotations, and "he said" after them, by who speaks to whom."""
+    for row in table.rows:
+        if row.quotation is not None:
+            row.entity = _in_quotation(table.document, row, table.quotations[row.quotation])
+        elif row.shares and (speaker := _tagged(table, row)) in row.shares:
+            row.entity = speaker
+
+
+def _in_quotation(document: Document, row: Row, quotation: Quotation) -> int:
+    """The entity of a mention in a quotation, given its speaker and addressee."""
+    meant = None
+    if row.facts.pronoun == FIRST_PERSON:
+        meant = quotation.speaker
+    elif row.facts.pronoun == SECOND_PERSON or (
+        not (row.facts.pronoun or row.facts.name)
+        and row.mention.type in ("PER", None)
+        and is_vocative(document.words, row.words)
+    ):
+        meant = quotation.addressee
+    elif row.shares and quotation.speaker is not None:
+        meant = likeliest(_third_person(row.shares, quotation))
+    return row.entity if meant is None else meant
+
+
+def _third_person(found: Mapping[int, float], quotation: Quotation) -> dict[int, float]:
+    """The shares of a "he" or "she" in a quotation, which is rarely its speaker or addressee."""
+    factors = {quotation.addressee: ADDRESSED, quotation.speaker: 1 - quotation.score}
+    return {entity: share * factors.get(entity, 1.0) for entity, share in found.items()}
+
+
+def _tagged(table: Table, row: Row) -> int:
+    """The speaker of the quotation that a mention right after it attributes ("...," she said), -1 if there is none."""
+    words, (start, end) = table.document.words, row.words
+    number = bisect_right(table.quotations, start, key=lambda quotation: quotation.span.end) - 1
+    if number < 0 or start - table.quotations[number].span.end > 1:
+        return -1
+    near = words[table.quotations[number].span.end : start] + words[end : end + 1]
+    speaker = table.quotations[number].speaker
+    return speaker if speaker is not None and any(word.lower() in SPEECH_VERBS for word in near) else -1

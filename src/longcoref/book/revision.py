@@ -1,0 +1,86 @@
+"""Post-processing of a whole text: what its names, quotations and narrator say about the entities of the reader.
+
+The reader decides mention by mention, before it is known who speaks and what everybody is called. `revise` runs a list
+of passes over one table of mentions, each of which looks at every mention a constant number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from longcoref.book.identify import identify_people
+from longcoref.book.narrator import find_narrator
+from longcoref.book.pronouns import reconsider_pronouns, resolve_speech
+from longcoref.book.speakers import attribute_quotations
+from longcoref.book.table import Table
+from longcoref.document import Document
+from longcoref.mention import MentionRecord
+from longcoref.text.quotations import Quotation, find_quotations
+
+
+@dataclass(frozen=True, slots=True)
+class BookPolicy:
+    """Which parts of post-processing are on.
+
+    `names` tells people apart, and brings them together, by all names of the text. `speech` finds who speaks to whom,
+    and with that who "I" and "you" are. With both off, the entities stay as the reader decided them.
+    """
+
+    names: bool = True
+    speech: bool = True
+
+    @property
+    def active(self) -> bool:
+        """Whether any part is on."""
+        return self.names or self.speech
+
+
+EVERYTHING, NOTHING = BookPolicy(), BookPolicy(names=False, speech=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The mentions of a document after post-processing, its quotations with their speakers, and its narrator.
+
+    Entities are numbered in order of first mention. Without `speech` there are no quotations and no narrator.
+    """
+
+    mentions: tuple[MentionRecord, ...]
+    quotations: tuple[Quotation, ...] = ()
+    narrator: int | None = None
+
+
+def revise(document: Document, mentions: Iterable[MentionRecord], policy: BookPolicy = EVERYTHING) -> Revision:
+    """Post-processes the mentions of a document, given in text order. Rejected mentions stay as they are."""
+    read = tuple(mentions)
+    if not policy.active:
+        return Revision(read)
+    table = Table.of(document, read)
+    if policy.names:
+        identify_people(table)
+    reconsider_pronouns(table)
+    if policy.speech:
+        table.put_quotations(find_quotations(document))
+        find_narrator(table)
+        attribute_quotations(table)
+        resolve_speech(table)
+    return _revision(read, table)
+
+
+def _revision(mentions: Sequence[MentionRecord], table: Table) -> Revision:
+    numbers: dict[int | None, int] = {}
+    for row in table.rows:
+        numbers.setdefault(row.entity, len(numbers))
+    rows = iter(table.rows)
+    return Revision(
+        tuple(
+            mention if mention.entity is None else replace(mention, entity=numbers[next(rows).entity])
+            for mention in mentions
+        ),
+        tuple(
+            replace(quotation, speaker=numbers.get(quotation.speaker), addressee=numbers.get(quotation.addressee))
+            for quotation in table.quotations
+        ),
+        numbers.get(table.narrator),
+    )

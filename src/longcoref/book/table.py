@@ -1,0 +1,107 @@
+"""The table of mentions that the passes of post-processing work on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from longcoref.book.numbers import CLEAR_COUNT, CLEAR_SHARE
+from longcoref.document import Document
+from longcoref.english.lexicon import FEMININE, MASCULINE
+from longcoref.english.names import Name
+from longcoref.features.facts import MentionFacts
+from longcoref.memory.decision import Rivals
+from longcoref.mention import MentionRecord
+from longcoref.spans import WordSpan
+from longcoref.text.quotations import Quotation
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """A mention and what the passes so far made of it.
+
+    `rivals` are the entities that the reader compared a "he" or "she" with, and `shares` the probabilities of the
+    people that it may be. `quotation` is the number of the quotation that the mention is in.
+    """
+
+    mention: MentionRecord
+    entity: int
+    rivals: Rivals = ()
+    shares: dict[int, float] = field(default_factory=dict)
+    quotation: int | None = None
+
+    @property
+    def words(self) -> WordSpan:
+        """The span of the mention."""
+        return self.mention.words
+
+    @property
+    def facts(self) -> MentionFacts:
+        """The facts of the mention."""
+        return self.mention.facts
+
+    @property
+    def name(self) -> Name | None:
+        """The personal name that the mention is."""
+        return self.mention.name
+
+    @property
+    def gender(self) -> int:
+        """MASCULINE or FEMININE, 0 if the wording shows neither."""
+        return self.facts.gender if self.facts.gender in (MASCULINE, FEMININE) else 0
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """The mentions of a document that are in an entity, in text order, and what is known about the whole text.
+
+    `people` are the entities that are persons, `narrator` is the one who tells the story.
+    """
+
+    document: Document
+    rows: list[Row]
+    people: set[int] = field(default_factory=set)
+    quotations: list[Quotation] = field(default_factory=list)
+    narrator: int | None = None
+
+    @classmethod
+    def of(cls, document: Document, mentions: Iterable[MentionRecord]) -> Table:
+        """The table of the mentions that were assigned to an entity."""
+        rows = [Row(mention, mention.entity, mention.rivals) for mention in mentions if mention.entity is not None]
+        table = cls(document, rows)
+        table.people = table.find_people()
+        return table
+
+    def find_people(self) -> set[int]:
+        """The entities most of whose mentions are persons; all entities if the model has no types."""
+        types: defaultdict[int, Counter[str | None]] = defaultdict(Counter)
+        for row in self.rows:
+            types[row.entity][row.mention.type] += 1
+        return {entity for entity, counts in types.items() if counts.most_common(1)[0][0] in ("PER", None)}
+
+    def new_entity(self) -> int:
+        """A number that no entity has."""
+        return 1 + max((row.entity for row in self.rows), default=0)
+
+    def put_quotations(self, quotations: Sequence[Quotation]) -> None:
+        """Sets the quotations, and for each mention the one that it is in."""
+        self.quotations = list(quotations)
+        starts = [quotation.span.start for quotation in quotations]
+        for row in self.rows:
+            number = bisect_right(starts, row.words.start) - 1
+            row.quotation = number if number >= 0 and row.words.start < quotations[number].span.end else None
+
+
+def clear_gender(genders: Counter[int]) -> int:
+    """The gender that the counted words agree on, 0 if they are too few or disagree."""
+    total = genders.total() if genders else 0
+    return next(
+        (gender for gender, count in genders.items() if count >= CLEAR_COUNT and count >= CLEAR_SHARE * total), 0
+    )
+
+
+def genders_contradict(first: int, second: int) -> bool:
+    """Whether two genders are known and differ."""
+    return first | second == MASCULINE | FEMININE
