@@ -235,7 +235,7 @@ def test_a_memory_limit_picks_the_cells(
     assert run(*arguments, "--memory-limit", limit, "--cells", 4) == 0
     assert json.loads(capsys.readouterr().out)["memory"]["capacity"] == 4
     for options, message in (
-        (("--cells", 8), "with 8 cells takes about"),
+        (("--cells", 8), "MB with 8 cells, but the limit is"),
         (("--memory", "unbounded"), "grows with the text"),
         (("-",), "standard input"),
     ):
@@ -258,4 +258,4 @@ def test_a_passed_limit_stops_the_reading(
     grown = iter([50_000_000])
     monkeypatch.setattr("longcoref.runtime.footprint.peak_bytes", lambda: next(grown, 900_000_000))
     assert run("resolve", "--model", tiny_model, "--threads", 1, story, "--memory-limit", "500MB") == 2
-    assert "500 MB was passed: 900 MB are in use" in capsys.readouterr().err
+    assert "exceeded the limit of 500 MB and uses 900 MB" in capsys.readouterr().err

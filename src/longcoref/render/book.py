@@ -1,8 +1,8 @@
-"""What scholars ask of a book: its characters, who speaks, and who is with whom.
+"""The characters of a book, who speaks, and who appears together with whom.
 
-`quotes` and `book` are BookNLP's files of these names, with what longcoref computes; `copresence` is a table and
-`graph` the same as GraphML. A character is a cluster of persons with two mentions or more. Referential gender is what
-pronouns say, as counts: no claim about anybody's identity.
+`quotes` and `book` are BookNLP's files of these names, as far as longcoref computes their content; `copresence` is a
+table and `graph` the same as GraphML. A character is a cluster of type person with at least two mentions. Referential
+gender is counted from pronouns, and is no claim about anybody's identity.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _LEAST = 2  # mentions of a character
 
 
 def characters(result: Result) -> list[CastEntry]:
-    """The characters by number of mentions."""
+    """The characters, most mentioned first."""
     return [one for one in cast(result) if one.cluster.type in ("PER", None) and len(one.cluster) >= _LEAST]
 
 
 def write_quotes(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes BookNLP's `.quotes`: a row for each quotation, with the nearest mention of its speaker outside of it."""
+    """Writes BookNLP's `.quotes`: one row per quotation, with the nearest mention of its speaker outside it."""
     result = only_result(results)
     words = document_of(result).words
     clusters = {cluster.id: cluster for cluster in result}
@@ -57,7 +57,7 @@ def _text(words: tuple[str, ...], span: tuple[int, int]) -> str:
 
 
 def write_book(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes BookNLP's `.book`: a JSON object with the characters. What needs a parser (agent, patient) is empty."""
+    """Writes BookNLP's `.book`: the characters as JSON. Fields that need a parser (agent, patient) are empty."""
     result = only_result(results)
     json.dump({"characters": [_book_entry(one) for one in characters(result)]}, stream, ensure_ascii=False)
     stream.write("\n")
@@ -88,7 +88,7 @@ def _book_entry(one: CastEntry) -> dict[str, Any]:
 
 
 def copresence(result: Result) -> dict[tuple[int, str, int, int], int]:
-    """In how many paragraphs of each chapter two characters are mentioned: by number and title of it, and their ids."""
+    """The number of paragraphs that mention two characters, by number and title of the chapter, and their ids."""
     document = document_of(result)
     chapter_of: list[int] = []
     chapters = find_chapters(document)
@@ -111,7 +111,7 @@ def copresence(result: Result) -> dict[tuple[int, str, int, int], int]:
 
 
 def write_copresence(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes a row for each chapter and pair of characters: in how many paragraphs both are mentioned."""
+    """Writes one row per chapter and pair of characters, with the number of paragraphs that mention both."""
     result = only_result(results)
     names = {cluster.id: cluster.name for cluster in result}
     write_row(stream, ("chapter", "title", "first", "second", "paragraphs"))
@@ -120,7 +120,7 @@ def write_copresence(results: Iterable[Result], stream: IO[str]) -> None:
 
 
 def write_graph(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes GraphML: a node for each character, an edge for each pair that share a paragraph, with how many."""
+    """Writes GraphML: a node per character, and an edge per pair, weighted by the paragraphs that mention both."""
     result = only_result(results)
     weights: Counter[tuple[int, int]] = Counter()
     for (_, _, first, second), count in copresence(result).items():

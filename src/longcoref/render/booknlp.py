@@ -1,7 +1,7 @@
-"""BookNLP's files `.tokens` and `.entities`, column by column, so that scripts written for BookNLP go on working.
+"""BookNLP's files `.tokens` and `.entities`, with the same columns, so that scripts written for BookNLP keep working.
 
-What longcoref does not compute (lemma, part of speech, dependency, event) is `_`. As in BookNLP, everything is counted
-from 0, the end of an entity is its last token, and `byte_onset` and `byte_offset` are characters, whatever their name.
+Columns that longcoref does not compute (lemma, part of speech, dependency, event) are `_`. As in BookNLP, everything is
+counted from 0, the end of an entity is its last token, and `byte_onset` and `byte_offset` count characters.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENTITY_COLUMNS = ("COREF", "start_token", "end_token", "prop", "cat", "text")
 
 
 def write_tokens(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes a row for each word. A paragraph ends where a line is left empty."""
+    """Writes one row per word. Paragraphs are separated by empty lines."""
     document = document_of(only_result(results))
     write_row(stream, TOKEN_COLUMNS)
     paragraph = token = position = 0
@@ -40,7 +40,7 @@ def write_tokens(results: Iterable[Result], stream: IO[str]) -> None:
         for within in range(end - first):
             start, stop = document.offsets[token]
             between = document.text[position:start]
-            # Line ends may be LF, CRLF or CR. What stands before the first word ends no paragraph.
+            # Line breaks may be LF, CRLF or CR. Those before the first word end no paragraph.
             paragraph += token > 0 and max(between.count("\n"), between.count("\r")) > 1
             position = stop
             word = document.words[token]
@@ -49,7 +49,7 @@ def write_tokens(results: Iterable[Result], stream: IO[str]) -> None:
 
 
 def write_entities(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes a row for each mention: its entity, first and last token, kind, type and words."""
+    """Writes one row per mention: its entity, first and last token, kind, type and words."""
     result = only_result(results)
     write_row(stream, ENTITY_COLUMNS)
     words = document_of(result).words
@@ -60,16 +60,16 @@ def write_entities(results: Iterable[Result], stream: IO[str]) -> None:
 
 
 def write_row(stream: IO[str], cells: Iterable[object]) -> None:
-    """Writes a line with a tab between cells."""
-    # Words hold no white space, so nothing has to be quoted; BookNLP quotes nothing either.
+    """Writes a line of tab-separated cells."""
+    # Words contain no white space, so nothing needs quoting; BookNLP does not quote either.
     stream.write("\t".join(map(str, cells)) + "\n")
 
 
 def only_result(results: Iterable[Result]) -> Result:
-    """The one result that a file for a single text can hold."""
+    """The single result that a file of BookNLP can hold."""
     first, *others = results
     if others:
-        raise UsageError("BookNLP has a file for each text, and several came: write to a folder (OUT/)")
+        raise UsageError("BookNLP has one file per text, and there are several texts: write to a folder (-o OUT/)")
     return first
 
 

@@ -1,7 +1,7 @@
-"""The cast: who is in a text, how often, how called, who speaks, and from where to where.
+"""The cast: the entities of a text with their mentions, names, quotations and first and last sentence.
 
-`cast` is what all outputs about characters are made of; here it becomes a table for people, with what fits a terminal,
-and CSV with everything. Pronouns are counted, which is what a text says of somebody's gender, and no claim about it.
+All outputs about characters are made from `cast`. Here it becomes a table that fits a terminal, and CSV with all
+columns. Pronouns are counted as the text uses them; that is no claim about anybody's gender.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST_NAME = 24
 
 @dataclass(frozen=True, slots=True)
 class CastEntry:
-    """An entity of a text: wordings by kind, pronouns by who is meant, first and last sentence, quotations spoken."""
+    """An entity of a text: its wordings by kind, its pronouns, first and last sentence, and number of quotations."""
 
     cluster: ResultCluster
     wordings: dict[str, Counter[str]]
@@ -43,7 +43,7 @@ class CastEntry:
 
     @property
     def aliases(self) -> list[str]:
-        """The other names, the most frequent first; a possessive ending or capitals make no other name."""
+        """The other names, the most frequent first; possessive endings and capitalisation are ignored."""
         names: dict[str, str] = {self.cluster.name.casefold(): self.cluster.name}
         for wording, _ in self.wordings["PROP"].most_common():
             name = without_possessive(wording)
@@ -52,7 +52,7 @@ class CastEntry:
 
 
 def cast(result: Result) -> list[CastEntry]:
-    """The entities by number of mentions. A speech of several paragraphs is one quotation."""
+    """The entities, most mentioned first. A speech of several paragraphs counts as one quotation."""
     spoken = Counter(quote.speaker for quote in result.quotes if not quote.continues)
     return [_entry(cluster, spoken[cluster.id]) for cluster in sorted(result, key=lambda cluster: -len(cluster))]
 
@@ -70,7 +70,7 @@ def _entry(cluster: ResultCluster, quotes: int) -> CastEntry:
 
 
 def cast_rows(result: Result) -> Iterator[dict[str, str | int]]:
-    """The cast as rows with `COLUMNS`; `first` and `last` are the numbers of sentences, counted from 1."""
+    """The cast as rows with `COLUMNS`; `first` and `last` are sentence numbers, counted from 1."""
     for entry in cast(result):
         yield {
             "name": entry.cluster.name,
@@ -86,7 +86,7 @@ def cast_rows(result: Result) -> Iterator[dict[str, str | int]]:
 
 
 def write_csv(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes the cast of each text as CSV; with several texts, a column says whose it is."""
+    """Writes the cast of each text as CSV, with the text's id in the first column."""
     writer = csv.DictWriter(stream, ("document", *COLUMNS), lineterminator="\n")
     writer.writeheader()
     for result in results:
@@ -94,21 +94,21 @@ def write_csv(results: Iterable[Result], stream: IO[str]) -> None:
 
 
 def write_cast(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes the cast of each text as a table that fits a terminal; what has no room is in the CSV."""
+    """Writes the cast of each text as a table that fits a terminal; the CSV has all columns."""
     console = Console(file=stream, width=None if stream.isatty() else _WIDTH, color_system=None)
     for result in results:
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title=result.id or None, title_justify="left")
         for column in TABLE_COLUMNS[:-1]:
             side: Literal["left", "right"] = "left" if column in ("name", "type") else "right"
             table.add_column(column, justify=side, no_wrap=True)
-        table.add_column(Text(TABLE_COLUMNS[-1], no_wrap=True))  # the one that gives way
+        table.add_column(Text(TABLE_COLUMNS[-1], no_wrap=True))  # shortened if there is not enough room
         for row in cast_rows(result):
             table.add_row(*(_cell(row, column) for column in TABLE_COLUMNS))
         console.print(table)
 
 
 def _cell(row: dict[str, str | int], column: str) -> Text:
-    """A cell that stays on its line; a count of 0 is left empty, so that eyes find the others."""
+    """A cell that stays on one line; a count of 0 is left empty, so that the others stand out."""
     cell = Text(str(row[column] or "").translate(CONTROLS), no_wrap=True, overflow="ellipsis")
     if column == "name":
         cell.truncate(_LONGEST_NAME, overflow="ellipsis")

@@ -1,7 +1,7 @@
-"""The reader page: a text and its clusters as one HTML file that needs nothing else, neither network nor server.
+"""The reader page: a text and its clusters as one HTML file that needs neither network nor server.
 
-The page's parts are the files in `reader/`. They are put together here with the data, which is packed into columns of
-differences: a novel with all its mentions takes about two megabytes.
+The parts of the page are the files in `reader/`. They are put together here with the data, which is packed into columns
+of differences: a novel with all its mentions takes about two megabytes.
 """
 
 from __future__ import annotations
@@ -76,26 +76,26 @@ def _assembled(
         "style": style,
         "script": script,
         "more": more,
-        # In JSON, < stands only inside strings: without any, no text can end the script element or open a comment.
+        # In JSON, < occurs only inside strings; escaped, no text can end the script element or open a comment.
         "data": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: fields[found[1]], template), policy
 
 
 def content_policy(*, style: str, script: str = "", connect: bool = False) -> str:
-    """The content security policy of a page that has this style and script inside, and needs nothing else."""
+    """The content security policy of a page that contains this style and script and needs nothing else."""
     sources = [f"style-src '{_hash(style)}'", *([f"script-src '{_hash(script)}'"] if script else [])]
     sources += ["connect-src 'self'"] if connect else []
     return f"default-src 'none'; {'; '.join(sources)}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def palette() -> str:
-    """The style of colours, letters and buttons, for other pages that are to look like this one."""
+    """The style sheet of colours, fonts and buttons, for other pages that should look like this one."""
     return _part("palette.css")
 
 
 def write_page(result: Result, stream: IO[str], *, trace: Iterable[MentionRecord] | None = None) -> None:
-    """Writes the page of a result that has its document, under the document's name."""
+    """Writes the page of a result that has its document, titled with the document's id."""
     if result.document is None:
         raise UsageError("a page needs the text, but this result was read piece by piece and has none")
     stream.write(page(result, result.document.text, title=result.id, trace=trace))
@@ -112,7 +112,7 @@ def _part(name: str) -> str:
 
 
 def _hash(source: str) -> str:
-    """How a content security policy names an inline script or style."""
+    """The name of an inline script or style in a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
 
 
@@ -125,7 +125,7 @@ def _record(result: Result | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pack(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with its long lists as columns; `unpacked` in reader/document.js is the way back."""
+    """The record with its long lists as columns; `unpacked` in reader/document.js is the inverse."""
     text, clusters = record["text"], record.get("clusters") or []
     mentions = sorted(
         ((mention, number) for number, cluster in enumerate(clusters) for mention in cluster["mentions"]),
@@ -145,7 +145,7 @@ def _pack(record: Mapping[str, Any]) -> dict[str, Any]:
         "length": [mention["end"] - mention["start"] for mention, _ in mentions],
         "cluster": [number for _, number in mentions],
         "kind": [kinds[mention.get("kind")] for mention, _ in mentions],
-        # A mention's own type, null included, or -1 where the cluster's holds.
+        # The type of the mention, null included, or -1 if it is that of the cluster.
         "type": [types[mention["type"]] if "type" in mention else -1 for mention, _ in mentions],
         "score": [round(mention["score"] * 10_000) if "score" in mention else -1 for mention, _ in mentions],
         "sentence": _differences([mention.get("sentence", 0) for mention, _ in mentions]),
@@ -160,7 +160,7 @@ def _pack(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pack_quotes(quotes: Sequence[Mapping[str, Any]], clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The quotations as columns; speakers and addressees are places in the list of clusters, -1 is nobody."""
+    """The quotations as columns; speakers and addressees are indexes into the list of clusters, -1 is none."""
     places = {cluster["id"]: place for place, cluster in enumerate(clusters) if "id" in cluster}
     quotes = sorted(quotes, key=lambda quote: quote["start"])
     return {
@@ -174,7 +174,7 @@ def _pack_quotes(quotes: Sequence[Mapping[str, Any]], clusters: Sequence[Mapping
 
 
 class _Numbers(dict[Any, int]):
-    """Numbers values in the order in which they are first asked for."""
+    """Numbers values in the order of their first use."""
 
     def __missing__(self, value: Any) -> int:
         self[value] = len(self)
@@ -182,12 +182,12 @@ class _Numbers(dict[Any, int]):
 
 
 def _differences(numbers: Sequence[int]) -> list[int]:
-    """Each number as what it adds to the one before."""
+    """Each number as its difference to the one before."""
     return [second - first for first, second in pairwise([0, *numbers])]
 
 
 def _pack_trace(trace: Iterable[MentionRecord]) -> dict[str, Any]:
-    """The decisions as columns; -1 is none. Mentions found invalid never touched the memory and are only counted."""
+    """The decisions as columns; -1 is none. Invalid mentions did not change the memory and are only counted."""
     mentions = list(trace)
     valid = [mention for mention in mentions if mention.decided.action.kind is not ActionKind.INVALID]
     decisions = [mention.decided for mention in valid]

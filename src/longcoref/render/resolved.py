@@ -1,8 +1,8 @@
-"""Resolved text: every mention that says less than its entity's name is replaced by that name.
+"""Resolved text: every mention that is less informative than its entity's name is replaced by that name.
 
-A mention is replaced where the name says more: a pronoun by a noun or a name, a noun by a name, a name by a fuller one.
-The outermost mention that is replaced takes what lies inside it along; one that stays is looked into. A name that has a
-pronoun in it ("her husband") is resolved, too, but never by way of itself.
+A pronoun is replaced by a noun or a name, a noun by a name, and a name by a fuller one. A mention inside a replaced one
+disappears with it; inside one that stays, it is considered on its own. A name that contains a pronoun ("her husband")
+is resolved as well, but never through itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DEPTH = 3  # a name inside a name inside a name is as far as anybody can follow
 
 
 def write_resolved(results: Iterable[Result], stream: IO[str], *, pronouns_only: bool = False) -> None:
-    """Writes each text with names in place of mentions; with `pronouns_only`, in place of pronouns only."""
+    """Writes each text with mentions replaced by names; with `pronouns_only`, only pronouns."""
     for number, result in enumerate(results):
         stream.write("\n" if number else "")
         stream.write(resolved_text(result, pronouns_only=pronouns_only).rstrip() + "\n")
@@ -37,18 +37,18 @@ write_resolved_pronouns = partial(write_resolved, pronouns_only=True)
 
 
 def resolved_text(result: Result, *, pronouns_only: bool = False) -> str:
-    """The text of a result with names in place of mentions; with `pronouns_only`, in place of pronouns only."""
+    """The text of a result with mentions replaced by names; with `pronouns_only`, only pronouns."""
     if result.document is None:
         raise UsageError("resolved text needs the text, but this result was read piece by piece and has none")
     return _Resolving(result, result.document, pronouns_only=pronouns_only).text(0, len(result.document.text))
 
 
 class _Resolving:
-    """One text on its way to being resolved."""
+    """The replacement of mentions in one text."""
 
     def __init__(self, result: Result, document: Document, *, pronouns_only: bool) -> None:
         self._document, self._pronouns_only = document, pronouns_only
-        # Of mentions that begin together the longest comes first, so that the outer one is met before the inner.
+        # Of mentions with the same start the longest comes first, so that outer ones come before inner ones.
         self._mentions = sorted(result.mentions, key=lambda pair: (pair[0].start, -pair[0].end))
         self._starts = [mention.start for mention, _ in self._mentions]
         self._naming = {cluster.id: named for cluster in result if (named := _naming_mention(cluster)) is not None}
@@ -56,14 +56,14 @@ class _Resolving:
         self._openings = {_first_letter(document, sentence.start) for sentence in document.sentences}
 
     def text(self, start: int, end: int, within: tuple[int, ...] = ()) -> str:
-        """The characters `start` to `end`, resolved; mentions of the entities in `within` stay as they are."""
+        """The characters `start` to `end`, resolved; mentions of the entities in `within` are not replaced."""
         pieces = []
         position, last = start, None
-        around: list[tuple[int, int]] = []  # end and entity of the mentions around this place that stay as they are
+        around: list[tuple[int, int]] = []  # end and entity of the enclosing mentions that were not replaced
         for index in range(bisect_left(self._starts, start), bisect_left(self._starts, end)):
             mention, cluster = self._mentions[index]
             if mention.start < position or mention.end > end:
-                continue  # inside or across one that was replaced, or reaching beyond this stretch
+                continue  # inside or across a replaced mention, or extending beyond `end`
             beside = last is not None and last[1] == cluster.id and self._is_beside(last[0], mention.start)
             last = mention.end, cluster.id
             if cluster.id in within or beside or not self._says_less(mention, cluster):
@@ -76,7 +76,7 @@ class _Resolving:
         return "".join([*pieces, self._document.text[position:end]])
 
     def _is_beside(self, end: int, start: int) -> bool:
-        """Whether only a comma or blank is between: "Anna, the cook" is not to become "Anna, Anna"."""
+        """Whether only a comma or white space is between: "Anna, the cook" must not become "Anna, Anna"."""
         return end > start or not self._document.text[end:start].strip(" ,\t\r\n")
 
     def _says_less(self, mention: MentionRecord, cluster: ResultCluster) -> bool:
@@ -113,25 +113,25 @@ class _Resolving:
         if text != "her":
             return False
         if any(self._mentions[index][0].end > mention.end for index in range(*self._starting(mention.start))):
-            return True  # her lamp is hers where "her lamp" is a mention
+            return True  # if "her lamp" is a mention, "her" is possessive
         following = re.match(r"\s+(\w+)", self._document.text[mention.end : mention.end + 60])
-        # A capital letter begins a name: people called her Wren.
+        # A capital letter starts a name: people called her Wren.
         return following is not None and following[1].islower() and following[1] not in _AFTER_OBJECT
 
     def _starting(self, start: int) -> tuple[int, int]:
-        """From where to where the mentions stand that begin at this character."""
+        """The range of the mentions that start at this character."""
         return bisect_left(self._starts, start), bisect_left(self._starts, start + 1)
 
 
 def _naming_mention(cluster: ResultCluster) -> MentionRecord | None:
-    """The first mention that the cluster is named after; None where nothing names it but pronouns."""
+    """The first mention that the cluster is named after; None if it has only pronouns."""
     named = [mention for mention in cluster if mention.kind != "PRON"] if cluster.name else []
     same = (mention for mention in named if without_possessive(" ".join(mention.text.split())) == cluster.name)
     return next(same, None) or min(named, key=lambda mention: KINDS.index(mention.kind), default=None)
 
 
 def _first_letter(document: Document, word: int) -> int:
-    """Where the first word from `word` on stands that is more than quotes and dashes."""
+    """The offset of the first word from `word` on that is not only quotes and dashes."""
     while word + 1 < len(document.words) and not any(letter.isalnum() for letter in document.words[word]):
         word += 1
     return document.offsets[word].start

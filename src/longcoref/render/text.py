@@ -1,4 +1,4 @@
-"""Results for people: the text with its mentions in brackets, and the cast; on a terminal in colour."""
+"""Results for people: the text with its mentions in brackets, and a list of entities; in colour on a terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from longcoref.result import Result, ResultCluster
 
 _COLOURS = ("red", "green", "yellow", "blue", "magenta", "cyan", "bright_red", "bright_green", "bright_blue")
 CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), " ")
-"""What a text must not do to a terminal: everything but tab and line feed becomes a blank of the same width."""
+"""Control characters that must not reach a terminal: all but tab and line feed become a blank of the same width."""
 
 
 class _Piece(NamedTuple):
-    """A stretch of the text, or a bracket, and the innermost cluster that it belongs to."""
+    """A part of the text, or a bracket, and the innermost cluster that it belongs to."""
 
     text: str
     cluster: int | None
@@ -24,7 +24,7 @@ class _Piece(NamedTuple):
 
 
 def write_text(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes each text as `[Anna]0 fed [her]0 dog`, then who 0 is; on a terminal, every entity in colour."""
+    """Writes each text as `[Anna]0 fed [her]0 dog`, then the entities by number; on a terminal in colour."""
     console = Console(file=stream, highlight=False, soft_wrap=True)
     for number, result in enumerate(results):
         stream.write("\n" if number else "")
@@ -49,8 +49,8 @@ def _cast_line(cluster: ResultCluster) -> str:
 
 
 def _pieces(text: str, result: Result) -> Iterator[_Piece]:
-    """The text cut at every bracket; together the pieces are the marked text."""
-    # At one place closing brackets come first, the inner ones before the outer; of opening ones the outer come first.
+    """The text cut at every bracket; joined, the pieces are the marked text."""
+    # At the same offset, closing brackets come first, inner before outer; then opening ones, outer before inner.
     marks: list[tuple[int, bool, int, int]] = []
     for mention, cluster in result.mentions:
         marks.append((mention.start, True, -mention.end, cluster.id))
@@ -78,6 +78,6 @@ def _coloured(pieces: Iterable[_Piece]) -> Text:
 
 
 def _colour(cluster: int) -> str:
-    """Neighbouring entities differ; colours come back bold, and then from the beginning."""
+    """Entities with adjacent numbers differ in colour; after all colours they repeat in bold, then from the start."""
     row, column = divmod(cluster, len(_COLOURS))
     return f"{'bold ' if row % 2 else ''}{_COLOURS[column]}"

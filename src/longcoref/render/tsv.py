@@ -1,4 +1,4 @@
-"""Every mention as a row of a table, with its exact place: for spreadsheets, R and pandas."""
+"""Every mention as a row of a table, with its exact offsets: for spreadsheets, R and pandas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ("document", "start", "end", "sentence", "cluster", "name", "kind", "t
 
 
 def write_tsv(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes one row per mention, in text order; `start` and `end` are exact, white space in `text` becomes a blank."""
+    """Writes one row per mention, in text order; white space in `text` becomes a blank, `start` and `end` are exact."""
     writer = csv.writer(stream, dialect="excel-tab", lineterminator="\n")
     writer.writerow(COLUMNS)
     for result in results:
