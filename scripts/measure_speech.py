@@ -70,7 +70,7 @@ def ask(row: Row, annotated: Annotated, found: list[MentionRecord], setting: Set
             row.answer(ASKED[person.facts.pronoun], stands_for.get(cluster), person.entity)
     for quotation in annotated.quotations:
         if quotation.speaker is not None:
-            said = [one.speaker for one in revision.quotations if _covers(one.span, quotation.span.start)]
+            said = [one.speaker for one in revision.quotations if _covers(one.words, quotation.words.start)]
             found_speaker = stands_for.get(said[0]) if said and said[0] is not None else None
             row.answer("speaker", found_speaker, quotation.speaker)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from hypothesis import given
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 
 from longcoref.mention import MentionRecord
 from longcoref.render.book import copresence, write_book, write_copresence, write_graph, write_quotes
-from longcoref.result import Result, ResultCluster, ResultQuote, annotation
+from longcoref.result import Result, ResultCluster, annotation
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 from longcoref.text.chapters import find_chapters
+from longcoref.text.quotations import Quotation
 
 PROSE = (
     "The rain fell on the roofs of the town and on the fields behind it, and nobody went out that did not have to. " * 2
@@ -40,7 +42,7 @@ def result() -> Result:
     tom = cluster(1, "Tom & Co", [("him", "PRON"), ("Tom", "PROP"), ("He", "PRON")])
     start = document.words.index('"')
     span = WordSpan(start, document.words.index('"', start + 1) + 1)
-    quote = ResultQuote(*document.characters(span), span, 0, 1, 0.9)
+    quote = replace(Quotation.of(document, span), speaker=0, addressee=1, score=0.9)
     annotated = document.with_clusters(annotation((ann, tom)))
     return Result((ann, tom), "tiny", "learned", 3, "tale", annotated, (quote,))
 

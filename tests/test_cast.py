@@ -12,8 +12,9 @@ from rich.cells import cell_len
 from longcoref.document import document_of_words
 from longcoref.mention import MentionRecord
 from longcoref.render.cast import cast_rows, write_cast, write_csv
-from longcoref.result import Result, ResultCluster, ResultQuote
+from longcoref.result import Result, ResultCluster
 from longcoref.spans import WordSpan
+from longcoref.text.quotations import Quotation
 
 
 def mention(text: str, kind: str, sentence: int) -> MentionRecord:
@@ -35,7 +36,7 @@ RESULT = Result(
     "learned",
     20,
     id="tale",
-    quotes=tuple(ResultQuote(0, 1, WordSpan(0, 1), speaker, 0, 0.9, continues) for speaker, continues in QUOTES),
+    quotes=tuple(Quotation(WordSpan(0, 1), 0, 1, continues, speaker, 0, 0.9) for speaker, continues in QUOTES),
 )
 
 

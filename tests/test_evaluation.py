@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import longcoref
+from longcoref.book.revision import BookPolicy
 from longcoref.clusters import cluster_of
 from longcoref.evaluation import evaluate
 from longcoref.memory import memory_policy
@@ -23,9 +24,8 @@ TEXT = """Ann met Tom at the inn. "I saw Ruth," said Ann, "and you left her." To
 @pytest.mark.parametrize("speech", [True, False])
 def test_what_is_scored_is_what_resolving_gives(tiny_model: Path, names: bool, speech: bool) -> None:
     document = replace(tokenize(TEXT * 3), clusters=(cluster_of([WordSpan(0, 1)]),))
-    found = evaluate(
-        [document], open_model(tiny_model), memory_policy("learned", 3), names=names, speech=speech
-    ).responses[0]
+    model, policy, book = open_model(tiny_model), memory_policy("learned", 3), BookPolicy(names=names, speech=speech)
+    found = evaluate([document], model, policy, book=book).responses[0]
     resolver = longcoref.load(tiny_model, memory="learned", cells=3, names=names, speech=speech)
     result = resolver.document(document)
     expected = {frozenset(mention.words for mention in cluster) for cluster in result}

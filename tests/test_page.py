@@ -32,9 +32,10 @@ from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.decision import Decision
 from longcoref.mention import MentionRecord
 from longcoref.render.html import page
-from longcoref.result import Result, ResultCluster, ResultQuote, annotation
+from longcoref.result import Result, ResultCluster, annotation
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
+from longcoref.text.quotations import Quotation
 
 STORY = (Path(__file__).parent.parent / "examples" / "story.txt").read_text(encoding="utf-8")
 NAMES = {  # who is called how in the story; enough to fill a page, not an analysis
@@ -94,7 +95,7 @@ def with_quotes(result: Result, voices: dict[str, tuple[int | None, int | None]]
     for opening, (speaker, addressee) in voices.items():
         start = text.index(f'"{opening}')
         end = text.index('"', start + 1) + 1
-        quotes.append(ResultQuote(start, end, WordSpan(0, 0), speaker, addressee, 0.75))
+        quotes.append(Quotation(WordSpan(0, 0), start, end, False, speaker, addressee, 0.75))
     return replace(result, quotes=tuple(quotes))
 
 

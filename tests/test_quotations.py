@@ -14,7 +14,7 @@ from longcoref.text.quotations import find_quotations
 
 def quoted(text: str) -> list[str]:
     document = tokenize(text)
-    return [document.text_of(quotation.span) for quotation in find_quotations(document)]
+    return [document.text_of(quotation.words) for quotation in find_quotations(document)]
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,6 @@ def test_a_paragraph_that_opens_with_a_mark_continues_the_speech() -> None:
 @given(st.lists(st.sampled_from(['"', "“", "”", "‘", "’", "'", "--", "word", ".", "\n\n", "said"]), max_size=40))
 def test_quotations_are_in_order_and_apart(pieces: list[str]) -> None:
     document = tokenize(" ".join(pieces))
-    spans = [quotation.span for quotation in find_quotations(document)]
+    spans = [quotation.words for quotation in find_quotations(document)]
     assert all(start < end for start, end in spans)
     assert all(first.end <= second.start for first, second in pairwise(spans))

@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 import longcoref
+from longcoref.book.revision import NOTHING
 from longcoref.memory import memory_policy
 from longcoref.resolver import Resolver
 from longcoref.server import answers
@@ -98,7 +99,7 @@ def test_a_stream_says_the_same_line_by_line(client: TestClient, resolver: Resol
         for mention in cluster["mentions"]:
             if mention["type"] == cluster["type"]:
                 del mention["type"]
-    plain = Resolver(resolver.model, resolver.policy, names=False, speech=False)
+    plain = Resolver(resolver.model, resolver.policy, book=NOTHING)
     assert [clusters[number] for number in sorted(clusters)] == plain(text).as_json()["clusters"]
     progress = [line["progress"] for line in lines if "progress" in line]
     assert [step["characters"] for step in progress] == sorted(step["characters"] for step in progress)

@@ -16,6 +16,7 @@ from selenium.webdriver.support.expected_conditions import alert_is_present
 from selenium.webdriver.support.wait import WebDriverWait
 
 import longcoref
+from longcoref.book.revision import NOTHING
 from longcoref.resolver import Resolver
 from longcoref.server.access import Access
 from longcoref.server.app import build_app
@@ -82,7 +83,7 @@ def test_a_pasted_text_is_read_and_shown(page: Page, resolver: Resolver) -> None
     drawn = page.texts(".mention")
     assert {mention.text for mention, cluster in result.mentions if cluster.count > 1} == set(drawn)
     page.element("#tab-memory").click()
-    opened = Resolver(resolver.model, resolver.policy, names=False, speech=False)(text)
+    opened = Resolver(resolver.model, resolver.policy, book=NOTHING)(text)
     page.wait(lambda: f"{len(opened)} entities" in page.element("#strip-note").text)
     # And another, shorter one in the same page, with nobody twice.
     page.element("#another").click()

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from longcoref.book.revision import BookPolicy, revise
+from longcoref.book.revision import NOTHING, BookPolicy
 from longcoref.calibration import Judged, judge, reliability
 from longcoref.clusters import Cluster, cluster_of, gold_entities, merge_shared_spans, spans_of
 from longcoref.document import Document
 from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
-from longcoref.result import collect
+from longcoref.result import post_processed
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.reading import Block, Model, read_document
 from longcoref.spans import WordSpan
@@ -78,13 +78,12 @@ def evaluate(
     model: Model,
     policy: MemoryPolicy,
     *,
+    book: BookPolicy = NOTHING,
     keep_singletons: bool = True,
-    names: bool = False,
-    speech: bool = False,
 ) -> Evaluation:
     """Reads every document, and scores its clusters against the gold clusters as they were written.
 
-    The clusters are those of the memory, post-processed with `names` and `speech`.
+    The clusters are those of the memory, post-processed as `book` says.
     """
     judged: list[Judged] = []
     records: list[DocumentRecord] = []
@@ -95,8 +94,8 @@ def evaluate(
             if document.clusters is None:
                 raise InputError("has no gold clusters to score against", document.id)
             read = read_document(document, model, policy)
-            revised = revise(document, read.mentions, BookPolicy(names=names, speech=speech)).mentions
-            response = [cluster_of(m.words for m in cluster) for cluster in collect(revised)]
+            clusters, _ = post_processed(document, read.mentions, book)
+            response = [cluster_of(mention.words for mention in cluster) for cluster in clusters]
             records.append(_record(document, read, response, model, keep_singletons))
             responses.append(document.with_clusters(response))
             judged.extend(judge(read.mentions, gold_entities(document.clusters)))

@@ -8,18 +8,17 @@ for cluster in resolver("Mr. Hale sold the mill. He had never liked it."):
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from longcoref.book.revision import BookPolicy, revise
+from longcoref.book.revision import EVERYTHING, BookPolicy
 from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
 from longcoref.mention import MentionRecord
 from longcoref.pipe import outcomes
 from longcoref.reading import Reading
-from longcoref.result import Result, annotation, collect, quotes_of
+from longcoref.result import Result, annotation, collect, post_processed
 from longcoref.runtime.model import open_model
 from longcoref.runtime.reading import Model, Reader
 from longcoref.runtime.state import load_state
@@ -47,7 +46,9 @@ def load(
     speaks and whom "I" and "you" refer to. Without them, the clusters are what the memory alone decides.
     """
     policy = memory_policy(memory, cells, recall=recall)
-    return Resolver(open_model(model, threads=threads), policy, source=model, names=names, speech=speech)
+    return Resolver(
+        open_model(model, threads=threads), policy, source=model, book=BookPolicy(names=names, speech=speech)
+    )
 
 
 class Resolver:
@@ -61,12 +62,10 @@ class Resolver:
         model: Model,
         policy: MemoryPolicy,
         *,
+        book: BookPolicy = EVERYTHING,
         source: str | Path | None = None,
-        names: bool = True,
-        speech: bool = True,
     ) -> None:
-        self.model, self.policy = model, policy
-        self.names, self.speech = names, speech
+        self.model, self.policy, self.book = model, policy, book
         self._source = source
 
     def __call__(self, text: str, *, id: str = "") -> Result:
@@ -117,12 +116,18 @@ class Resolver:
 
     def result(self, document: Document, mentions: Iterable[MentionRecord]) -> Result:
         """The result for the mentions of a document, post-processed: for callers who want to see the mentions, too."""
-        kept = (mention.without_decision() for mention in mentions if mention.entity is not None)
-        revision = revise(document, kept, BookPolicy(names=self.names, speech=self.speech))
-        clusters = collect(revision.mentions, narrator=revision.narrator)
+        kept = [mention.without_decision() for mention in mentions if mention.entity is not None]
+        clusters, quotes = post_processed(document, kept, self.book)
         annotated = document.with_clusters(annotation(clusters))
-        quotes = quotes_of(document, revision.quotations)
-        return replace(self.provisional(()), clusters=clusters, id=document.id, document=annotated, quotes=quotes)
+        return Result(
+            clusters,
+            self.model.name,
+            self.policy.name,
+            self.policy.capacity,
+            id=document.id,
+            document=annotated,
+            quotes=quotes,
+        )
 
     def provisional(self, mentions: Iterable[MentionRecord]) -> Result:
         """The result for mentions of a text that goes on: as the memory decided, without post-processing."""
@@ -146,10 +151,10 @@ class Resolver:
         With several `processes`, each opens the model and takes `batch_size` texts at a time. If a text kills its
         process (by running out of memory), its result is an error as well, and the others are not affected.
         """
-        opened = partial(_opened, self._source, self.policy, names=self.names, speech=self.speech)
+        opened = partial(_opened, self._source, self.policy, self.book)
         return outcomes(texts, opened if processes > 1 else lambda: self, batch_size=batch_size, processes=processes)
 
 
-def _opened(source: str | Path | None, policy: MemoryPolicy, *, names: bool, speech: bool) -> Resolver:
+def _opened(source: str | Path | None, policy: MemoryPolicy, book: BookPolicy) -> Resolver:
     """The resolver of a worker process: one thread in each is enough."""
-    return Resolver(open_model(source, threads=1), policy, source=source, names=names, speech=speech)
+    return Resolver(open_model(source, threads=1), policy, book=book, source=source)

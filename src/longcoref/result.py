@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from longcoref.book.revision import BookPolicy, revise
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import MissingExtraError
@@ -42,28 +43,6 @@ class ResultCluster:
         return {"id": self.id, "name": self.name, "type": self.type, "mentions": mentions}
 
 
-@dataclass(frozen=True, slots=True)
-class ResultQuote:
-    """Quoted speech, marks included, with the cluster ids of its speaker and addressee, None if none was found.
-
-    `score` is the probability of the speaker; `continues` says that it is a further paragraph of the quotation before.
-    """
-
-    start: int
-    end: int
-    words: WordSpan
-    speaker: int | None
-    addressee: int | None
-    score: float
-    continues: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """The quotation as JSON values."""
-        record: dict[str, Any] = {"start": self.start, "end": self.end, "speaker": self.speaker}
-        record |= {"addressee": self.addressee, "score": round(self.score, 4)}
-        return {**record, "continues": True} if self.continues else record
-
-
 @dataclass(frozen=True)
 class Result:
     """The clusters of a text, in order of first mention. Iterating yields them.
@@ -78,7 +57,7 @@ class Result:
     capacity: int | None
     id: str = ""
     document: Document | None = field(default=None, repr=False)
-    quotes: tuple[ResultQuote, ...] = field(default=(), repr=False)
+    quotes: tuple[Quotation, ...] = field(default=(), repr=False)
 
     def __iter__(self) -> Iterator[ResultCluster]:
         return iter(self.clusters)
@@ -176,19 +155,12 @@ def annotation(clusters: Iterable[ResultCluster]) -> tuple[Cluster, ...]:
     )
 
 
-def quotes_of(document: Document, quotations: Iterable[Quotation]) -> tuple[ResultQuote, ...]:
-    """The quotations of a document with their places in its text."""
-    return tuple(
-        ResultQuote(
-            *document.characters(quotation.span),
-            quotation.span,
-            quotation.speaker,
-            quotation.addressee,
-            quotation.score,
-            quotation.continues,
-        )
-        for quotation in quotations
-    )
+def post_processed(
+    document: Document, mentions: Sequence[MentionRecord], book: BookPolicy
+) -> tuple[tuple[ResultCluster, ...], tuple[Quotation, ...]]:
+    """The clusters and quotations of a document, given the mentions in text order as the memory decided them."""
+    revision = revise(document, mentions, book)
+    return collect(revision.mentions, narrator=revision.narrator), revision.quotations
 
 
 def collect(mentions: Iterable[MentionRecord], *, narrator: int | None = None) -> tuple[ResultCluster, ...]:

@@ -100,9 +100,9 @@ def annotated(document: Document, data: Path) -> Annotated:
             quotes[line[1]] = span(line[2:6])
         else:
             speakers[line[1]] = labels.get(line[2])
-    found = {quotation.span: quotation for quotation in find_quotations(document)}
+    found = {quotation.words: quotation for quotation in find_quotations(document)}
     quotations = [
-        replace(found.get(quotes[key], Quotation(quotes[key])), speaker=speakers.get(key))
+        replace(found.get(quotes[key], Quotation.of(document, quotes[key])), speaker=speakers.get(key))
         for key in sorted(quotes, key=quotes.__getitem__)
     ]
     table = Table.of(document, _people(document))

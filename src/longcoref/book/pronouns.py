@@ -124,9 +124,9 @@ def _third_person(found: Mapping[int, float], quotation: Quotation) -> dict[int,
 def _tagged(table: Table, row: Row) -> int:
     """The speaker of the quotation that a mention right after it attributes ("...," she said), -1 if there is none."""
     words, (start, end) = table.document.words, row.words
-    number = bisect_right(table.quotations, start, key=lambda quotation: quotation.span.end) - 1
-    if number < 0 or start - table.quotations[number].span.end > 1:
+    number = bisect_right(table.quotations, start, key=lambda quotation: quotation.words.end) - 1
+    if number < 0 or start - table.quotations[number].words.end > 1:
         return -1
-    near = words[table.quotations[number].span.end : start] + words[end : end + 1]
+    near = words[table.quotations[number].words.end : start] + words[end : end + 1]
     speaker = table.quotations[number].speaker
     return speaker if speaker is not None and any(word.lower() in SPEECH_VERBS for word in near) else -1

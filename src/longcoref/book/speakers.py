@@ -125,7 +125,7 @@ class Dialogue:
 
     def gap(self, number: int) -> int:
         """The words between a quotation and the one before it."""
-        return self.quotations[number].span.start - self.quotations[number - 1].span.end
+        return self.quotations[number].words.start - self.quotations[number - 1].words.end
 
     def log_mentions(self, entity: int) -> float:
         """How much an entity is mentioned."""
@@ -185,7 +185,7 @@ def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
 
 def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, list[str]]]:
     """The mentions around a quotation with their cues."""
-    begin, end = dialogue.quotations[number].span
+    begin, end = dialogue.quotations[number].words
     first, last = bisect_left(dialogue.starts, begin - WORDS_BEFORE), bisect_left(dialogue.starts, end + WORDS_AFTER)
     near = dialogue.outside[first:last]
     middle = bisect_left(dialogue.starts, begin) - first
@@ -206,8 +206,8 @@ def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, list[str]]]:
 def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
     """The cues of a mention before a quotation that depend on where it is."""
     words, sentence, (start, stop) = dialogue.words, dialogue.sentence, row.words
-    begin = dialogue.quotations[number].span.start
-    after_previous = start >= (dialogue.quotations[number - 1].span.end if number else 0)
+    begin = dialogue.quotations[number].words.start
+    after_previous = start >= (dialogue.quotations[number - 1].words.end if number else 0)
     distance, between = begin - stop, words[stop:begin]
     if distance <= 12 and any(word in SPEECH_VERBS for word in between[:4]) and not _STOPS.intersection(between):
         yield "mention_then_verb_before"
@@ -228,8 +228,8 @@ def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
 def _cues_after(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
     """The cues of a mention after a quotation that depend on where it is."""
     words, quotations, (start, stop) = dialogue.words, dialogue.quotations, row.words
-    end = quotations[number].span.end
-    before_next = start < (quotations[number + 1].span.start if number + 1 < len(quotations) else len(words))
+    end = quotations[number].words.end
+    before_next = start < (quotations[number + 1].words.start if number + 1 < len(quotations) else len(words))
     distance = start - end
     if distance <= 2 and any(word in SPEECH_VERBS for word in words[end:start]):
         yield "verb_then_mention"
@@ -267,7 +267,7 @@ def _turns_before(dialogue: Dialogue, number: int, spoken: Sequence[int | None])
     if not number:
         return {}
     past: Past = {}
-    begin, before = dialogue.quotations[number].span.start, dialogue.quotations[number - 1].span
+    begin, before = dialogue.quotations[number].words.start, dialogue.quotations[number - 1].words
     last, gap = spoken[number - 1], dialogue.gap(number)
     if last is not None and gap <= SAME_CONVERSATION:
         if dialogue.paragraphs_between(before.end - 1, begin) == 0:
@@ -280,7 +280,7 @@ def _turns_before(dialogue: Dialogue, number: int, spoken: Sequence[int | None])
     for index in range(number - 2, max(number - TURNS_BACK - 1, -1), -1):
         other = spoken[index]
         if other is not None and other != last:
-            if begin - dialogue.quotations[index].span.end <= 2 * SAME_CONVERSATION:
+            if begin - dialogue.quotations[index].words.end <= 2 * SAME_CONVERSATION:
                 past[other] = [f"spoke_before_last_{'near' if gap <= SAME_EXCHANGE else 'far'}"]
             break
     return past

@@ -88,10 +88,10 @@ class Table:
     def put_quotations(self, quotations: Sequence[Quotation]) -> None:
         """Sets the quotations, and for each mention the one that it is in."""
         self.quotations = list(quotations)
-        starts = [quotation.span.start for quotation in quotations]
+        starts = [quotation.words.start for quotation in quotations]
         for row in self.rows:
             number = bisect_right(starts, row.words.start) - 1
-            row.quotation = number if number >= 0 and row.words.start < quotations[number].span.end else None
+            row.quotation = number if number >= 0 and row.words.start < quotations[number].words.end else None
 
 
 def clear_gender(genders: Counter[int]) -> int:

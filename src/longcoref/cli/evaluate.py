@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from longcoref.book.revision import BookPolicy
 from longcoref.cli.options import NamesOption, RecallOption, SpeechOption, capacity_of
 from longcoref.cli.score import score_table
 from longcoref.evaluation import Evaluation
@@ -60,7 +61,9 @@ def evaluate(
     console = Console(stderr=True)
     shown = track(documents, "reading", console=console, transient=True, disable=quiet or not console.is_terminal)
     keep = opened.config.data.keep_singletons if singletons is None else singletons
-    result = evaluate_documents(shown, opened, policy, keep_singletons=keep, names=names, speech=speech)
+    result = evaluate_documents(
+        shown, opened, policy, book=BookPolicy(names=names, speech=speech), keep_singletons=keep
+    )
     if records is not None:
         with atomic_text(records) as stream:
             stream.writelines(json.dumps(record.as_json(), ensure_ascii=False) + "\n" for record in result.records)

@@ -119,7 +119,7 @@ def resolve(
         streamed = formats == _STREAMED and wanted is None and min_mentions == 1
         budget = _budget(memory_limit, resolver, [] if streamed else inputs)
         policy = memory_policy(memory, budget.cells(cells), recall=recall)
-        resolver = Resolver(resolver.model, policy, source=model, names=names, speech=speech)
+        resolver = Resolver(resolver.model, policy, book=resolver.book, source=model)
     with ExitStack() as stack:
         tracer = None if trace is None else TraceWriter(stack.enter_context(atomic_text(trace)))
         display = stack.enter_context(_Display(quiet=quiet))

@@ -16,9 +16,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from longcoref.render.booknlp import document_of, only_result, write_row
 from longcoref.render.cast import CastEntry, cast
-from longcoref.result import Result, ResultCluster, ResultQuote
+from longcoref.result import Result, ResultCluster
 from longcoref.text.chapters import find_chapters
-from longcoref.text.quotations import paragraph_starts
+from longcoref.text.quotations import Quotation, paragraph_starts
 
 QUOTE_COLUMNS = ("quote_start", "quote_end", "mention_start", "mention_end", "mention_phrase", "char_id", "quote")
 _PRONOUNS = {"he": "he/him/his", "she": "she/her", "they": "they/them/their"}
@@ -46,7 +46,7 @@ def write_quotes(results: Iterable[Result], stream: IO[str]) -> None:
         write_row(stream, (start, end - 1, *named, number, _text(words, (start, end))))
 
 
-def _nearest(cluster: ResultCluster, quote: ResultQuote) -> tuple[int, int] | None:
+def _nearest(cluster: ResultCluster, quote: Quotation) -> tuple[int, int] | None:
     start, end = quote.words
     outside = [m.words for m in cluster if m.words.end <= start or m.words.start >= end]
     return min(outside, key=lambda span: max(start - span.end, span.start - end), default=None)

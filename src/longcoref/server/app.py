@@ -142,7 +142,7 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
             raise _mistake("types", unknown_name("type", type, known))
     capacity = wanted.cells or resolver.policy.capacity or schemas.USUAL_CELLS
     policy = memory_policy(wanted.memory or resolver.policy.name, capacity)
-    own = Resolver(resolver.model, policy, names=resolver.names, speech=resolver.speech)
+    own = Resolver(resolver.model, policy, book=resolver.book)
     if wanted.cells is not None and own.policy.capacity is None:
         raise _mistake("cells", f"the memory {own.policy.name!r} has no capacity: leave out `cells`, or take `learned`")
     try:

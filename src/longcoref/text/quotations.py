@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from longcoref.document import Document
 from longcoref.english.lexicon import SPEECH_VERBS
@@ -40,18 +41,39 @@ _HABIT = 4
 """Marks of a kind: a text with fewer does not use them for speech."""
 
 
+class Passage(NamedTuple):
+    """The words of a quotation, marks included, and whether it continues the speech of the quotation before it."""
+
+    words: WordSpan
+    continues: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Quoted speech, marks included. `continues` says that it is a further paragraph of the quotation before it.
+    """Quoted speech, marks included: its words, and its span in code points.
 
-    `speaker` and `addressee` are entities, None as long as nobody was found; `score` is the speaker's probability.
+    `continues` says that it is a further paragraph of the quotation before it. `speaker` and `addressee` are entities,
+    None as long as none was found; `score` is the probability of the speaker.
     """
 
-    span: WordSpan
+    words: WordSpan
+    start: int
+    end: int
     continues: bool = False
     speaker: int | None = None
     addressee: int | None = None
     score: float = 0.0
+
+    @classmethod
+    def of(cls, document: Document, words: WordSpan, *, continues: bool = False) -> Quotation:
+        """The quotation of some words of a document."""
+        return cls(words, *document.characters(words), continues)
+
+    def as_json(self) -> dict[str, Any]:
+        """The quotation as JSON values."""
+        record: dict[str, Any] = {"start": self.start, "end": self.end, "speaker": self.speaker}
+        record |= {"addressee": self.addressee, "score": round(self.score, 4)}
+        return {**record, "continues": True} if self.continues else record
 
 
 @dataclass(slots=True)
@@ -79,7 +101,7 @@ class QuotationScanner:
             flags.append(self.inside)
         return flags
 
-    def step(self, word: str, *, starts_paragraph: bool = False, spaced: bool = False) -> Quotation | None:
+    def step(self, word: str, *, starts_paragraph: bool = False, spaced: bool = False) -> Passage | None:
         """Takes the next word; returns the quotation that ends before or with it.
 
         `spaced` says that the text has white space before the word and none after it, as before an opening mark.
@@ -107,12 +129,12 @@ class QuotationScanner:
         self._previous = word
         return found
 
-    def finish(self) -> Quotation | None:
+    def finish(self) -> Passage | None:
         """The quotation that was left open at the end of the text."""
         return self._close(self.position) if self.open_for > 1 else None
 
-    def _close(self, end: int) -> Quotation:
-        found = Quotation(WordSpan(self.position - self.open_for, end), self._continues)
+    def _close(self, end: int) -> Passage:
+        found = Passage(WordSpan(self.position - self.open_for, end), self._continues)
         self.open_for, self._continues = 0, False
         return found
 
@@ -140,13 +162,15 @@ def find_quotations(document: Document) -> list[Quotation]:
     """The quotations of a document in text order; they do not overlap."""
     double, single = DOUBLE.count(document.words), SINGLE.count(document.words)
     if double >= _HABIT or 0 < double >= single:
-        return list(_marked(document, DOUBLE))
-    if single >= _HABIT:
-        return list(_marked(document, SINGLE))
-    return list(_dashed(document))
+        passages = _marked(document, DOUBLE)
+    elif single >= _HABIT:
+        passages = _marked(document, SINGLE)
+    else:
+        passages = _dashed(document)
+    return [Quotation.of(document, words, continues=continues) for words, continues in passages]
 
 
-def _marked(document: Document, marks: Marks) -> Iterator[Quotation]:
+def _marked(document: Document, marks: Marks) -> Iterator[Passage]:
     starts = paragraph_starts(document)
     scanner = QuotationScanner(marks, paragraphs=any(starts[1:]))
     for index, (word, starts_paragraph) in enumerate(zip(document.words, starts, strict=True)):
@@ -162,7 +186,7 @@ def _spaced(document: Document, index: int) -> bool:
     return start > 0 and document.text[start - 1].isspace() and not document.text[end : end + 1].isspace()
 
 
-def _dashed(document: Document) -> Iterator[Quotation]:
+def _dashed(document: Document) -> Iterator[Passage]:
     """Speech after a dash that opens a paragraph, up to a speech verb that follows punctuation, or to its end.
 
     In a text without paragraphs, each sentence is treated as one.
@@ -184,4 +208,4 @@ def _dashed(document: Document) -> Iterator[Quotation]:
             ),
             end,
         )
-        yield Quotation(WordSpan(start, stop))
+        yield Passage(WordSpan(start, stop))
