@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         FOUNDATION
         | LOGIC
         | SURFACE
-        | {"runtime", "nn", "evaluation", "benchmark", "training", "analysis", "silver", "__init__"},
+        | {"book", "runtime", "nn", "evaluation", "benchmark", "training", "analysis", "silver", "__init__"},
     ),
     "__main__": {"cli"},
 }
