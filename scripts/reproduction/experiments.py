@@ -1,9 +1,9 @@
-"""What is to be done to reproduce the paper on a corpus: a plan of tasks, each with a folder of its own.
+"""The plan of a reproduction on one corpus: tasks, each with its own folder.
 
-OUT/encoder/            an encoder that was taught coreference on another corpus first, and the run that taught it
+OUT/encoder/            an encoder trained on coreference in another corpus, and its training run
 OUT/CORPUS/config.toml  the recipe as it is used
 OUT/CORPUS/runs/        a run for each variant, fold and model; all share the vectors of frozen encoders
-OUT/CORPUS/scores/      what each model said on dev and test
+OUT/CORPUS/scores/      each model's responses on dev and test
 OUT/CORPUS/facts/       counts, measurements and the other experiments
 OUT/CORPUS/report/      the report and its figures
 """
@@ -27,9 +27,9 @@ from reproduction.models import MemoryModel, memory_model
 
 RECIPES = ("litbank", "ontogum", "ontonotes")
 STAGES = ("models", "measures", "options", "encoder", "entity", "capacities", "length")
-"""The paper's own models and their records; memory and time; who goes, chosen at once as in the paper; then what the
-paper left open: fine-tuning, a learned entity update, one set of weights for all capacities, and texts far longer than
-those trained on."""
+"""The paper's own models and their records; memory and time; validity and eviction decided jointly, as in the paper;
+then the paper's open questions: fine-tuning, a learned entity update, one set of weights for all capacities, and texts far
+longer than the training documents."""
 FOLDS = 10
 _PAPER_MODELS = ("umem", "lb-5", "lb-10", "lb-20", "rb-5", "rb-10", "rb-20")
 DEFAULT_MODELS = {
@@ -58,7 +58,7 @@ class Measures:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """One corpus, with a recipe, and what of it is to be done."""
+    """One corpus, its recipe, and the stages to run."""
 
     corpus: str
     out: Path
@@ -67,9 +67,9 @@ class Reproduction:
     folds: tuple[int | None, ...]
     stages: tuple[str, ...]
     teacher: Config | None
-    """How the encoder is taught coreference elsewhere; None where the named one has been taught already."""
+    """How the encoder is trained on another corpus first; None if it needs no such training."""
     texts: Path | None
-    """A folder of novels as plain text; None where there is none."""
+    """A folder of novels as plain text, or None."""
     measures: Measures
 
     @property
@@ -110,10 +110,10 @@ def reproduction(
     texts: Path | None = None,
     measures: Measures | None = None,
 ) -> Reproduction:
-    """A reproduction with our recipe and the paper's models where nothing else is said.
+    """A reproduction, by default with our recipe and the paper's models.
 
-    `teach` is the OntoGUM on which the encoder is taught coreference first: None takes `gum` in LONGCOREF_DATA, but for
-    OntoNotes, whose encoder has been taught; "none" is nothing of the kind.
+    `teach` is the folder of OntoGUM, on which the encoder is trained first. None means `gum` in LONGCOREF_DATA, except
+    for OntoNotes, whose encoder is already trained; "none" skips this training.
     """
     config = recipe(corpus, settings, data=data, encoder=encoder)
     chosen = DEFAULT_STAGES[corpus] if stages is None else tuple(stages)
@@ -138,7 +138,7 @@ def reproduction(
 
 
 def _novels() -> Path | None:
-    """LitBank's whole novels, where they are at hand."""
+    """LitBank's whole novels, if they are available."""
     try:
         return find_data("litbank") / "original"
     except ConfigError:
@@ -146,7 +146,7 @@ def _novels() -> Path | None:
 
 
 def recipe(name: str, settings: Sequence[str] = (), *, data: Path | None = None, encoder: str | None = None) -> Config:
-    """A recipe of ours with settings laid over it; `data` is the corpus's own folder, or that of its parts."""
+    """One of our recipes, changed by settings; `data` is the corpus's own folder, or that of its parts."""
     config = _written(name, settings)
     if data is not None:
         parts = {part: getattr(config.data, part) for part in ("train", "dev", "test")}
@@ -170,16 +170,16 @@ def _written(name: str, settings: Sequence[str] = ()) -> Config:
 
 
 def settings_of(name: str, config: Config) -> list[str]:
-    """What was laid over a recipe to make a config of it, but for where its data lies."""
+    """The settings that turn a recipe into a config, except the paths of its data."""
     written, used = _flat(_written(name)), _flat(config)
     taken = {key for key in used if key.startswith("data.")} | {"model.genres"}
     return [f"{key}={value}" for key, value in used.items() if key not in taken and value != written[key]]
 
 
 def teacher_of(config: Config) -> Config:
-    """How an encoder is taught with a recipe: fine-tuned, every mention that matches nothing tracked (U-MEM*).
+    """The config for training an encoder with a recipe: fine-tuned, with U-MEM*, which tracks every mention.
 
-    Such a memory never chooses who goes, so nothing is said of how.
+    This memory never evicts, so the rule for evictions is left out.
     """
     model = memory_model("umem-star")
     train = replace(config.train, finetune=True, **{**model.training, "keep_invalid": config.train.keep_invalid})
@@ -187,7 +187,7 @@ def teacher_of(config: Config) -> Config:
 
 
 def keep_config(path: Path, config: Config) -> None:
-    """Writes the config of a folder down, or refuses where the folder has another: its runs would not compare."""
+    """Writes the config of a folder; fails if the folder has another one, whose runs would not be comparable."""
     if path.exists():
         before, now = (_flat(side) for side in (load_config(path), config))
         changed = [f"{key} = {before[key]!r}, not {now[key]!r}" for key in now if before[key] != now[key]]
@@ -205,7 +205,7 @@ def _flat(config: Config) -> dict[str, Any]:
 
 
 class _Planner:
-    """Grows the list of tasks, stage by stage; a task that several stages need is in it once."""
+    """Builds the list of tasks stage by stage; a task that several stages need is in it once."""
 
     def __init__(self, reproduction: Reproduction) -> None:
         self.given, self.folder, self.fold = reproduction, reproduction.folder, reproduction.folds[0]
@@ -220,7 +220,7 @@ class _Planner:
         self.start = tuple(self.tasks)
 
     def stage(self, name: str, folder: Path, stage: str, *after: str, **arguments: Any) -> None:
-        """Adds a task that one of our stages does."""
+        """Adds a task that runs one of our stages."""
         values = json.dumps({"folder": folder, **arguments}, default=str)
         command = (*stage_command(stage), values)
         self.tasks.setdefault(name, Task(name, folder, command, after))
@@ -276,14 +276,14 @@ class _Planner:
             self.fact(f"inference-{model.name}", "inference", name, **common)
 
     def add_options(self) -> None:
-        """Who goes, chosen at once with whether the mention is valid, as in the paper, on the first fold."""
+        """Validity and eviction decided jointly, as in the paper, on the first fold."""
         for model in self.given.models:
             if model.policy == "learned":
                 self.score("taught", self.fold, model)
                 self.score("flat", self.fold, model, ("model.options=flat",))
 
     def add_encoders(self) -> None:
-        """The encoder frozen from the start, and fine-tuned on the fold itself, beside the one taught elsewhere.
+        """The encoder frozen from the start, and fine-tuned on the fold itself, against the one trained elsewhere.
 
         An epoch of fine-tuning takes several times as long, so there are half as many.
         """
@@ -294,17 +294,17 @@ class _Planner:
         self.compare("finetuned", named, "train.finetune=true", f"train.epochs={epochs}", f"train.patience={epochs}")
 
     def add_entity(self) -> None:
-        """A learned weighted mean of an entity's mentions beside the plain one."""
+        """A learned weighted mean of an entity's mentions, compared with the plain mean."""
         self.compare("weighted", "model.entity=weighted")
 
     def compare(self, variant: str, *settings: str) -> None:
-        """Trains one model, LB-MEM 20 where it is among the models, in another way on the first fold."""
+        """Trains one model (LB-MEM 20 if it is among the models) in another way on the first fold."""
         model = next((model for model in self.given.models if model.name == "lb-20"), self.given.models[0])
         self.score("taught", self.fold, model)
         self.score(variant, self.fold, model, settings)
 
     def add_capacities(self) -> None:
-        """One set of weights that met all capacities in training, under each memory, on the first fold."""
+        """One set of weights trained with all capacities, under each memory, on the first fold."""
         cells = sorted({model.cells or 0 for model in self.given.models})
         trained = MemoryModel("all", "learned", cells[-1] or None, tuple(cells))
         for model in self.given.models:

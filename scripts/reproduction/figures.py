@@ -1,4 +1,4 @@
-"""The figures of a reproduction, read from what its tasks wrote; nothing is computed that is not on disk."""
+"""The figures of a reproduction, computed from the records of its tasks only."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def paper_figures(corpus: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One model of one variant on one fold, with the folder of what it said."""
+    """One model of one variant on one fold, with the folder of its responses."""
 
     variant: str
     fold: int | None
@@ -53,7 +53,7 @@ class Scored:
 
 
 class Figures:
-    """Everything that is known of a corpus so far. What is missing is None or empty."""
+    """All results for a corpus so far. Missing ones are None or empty."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -63,7 +63,7 @@ class Figures:
 
     @cached_property
     def scored(self) -> list[Scored]:
-        """All that was scored, in the order of the paper's tables."""
+        """All scored models, in the order of the paper's tables."""
         found = []
         for path in sorted(self.folder.glob("scores/*/scores.json")):
             facts = json.loads(path.read_text(encoding="utf-8"))
@@ -80,7 +80,7 @@ class Figures:
         return sorted({each.fold for each in self.scored if each.variant == variant}, key=lambda fold: fold or 0)
 
     def select(self, variant: str, model: str, folds: Sequence[int | None] | None = None) -> list[Scored]:
-        """What was scored of a model, on some folds or all."""
+        """The scored runs of a model, on some folds or all."""
         return [
             each
             for each in self.scored
@@ -116,7 +116,7 @@ class Figures:
         return [record for place in places for record in read_records(place)]
 
     def use(self, model: str, part: str = "dev") -> dict[str, float]:
-        """Entities in memory and mentions ignored; empty where nothing was scored."""
+        """Entities in memory and mentions ignored; empty if nothing was scored."""
         records = self.records(model, part)
         return memory_use(records) if records else {}
 
@@ -137,7 +137,7 @@ class Figures:
         return self._errors[model, part]
 
     def genres(self, model: str, part: str) -> dict[str, tuple[int, float]]:
-        """For each genre, its documents and their CoNLL F1 as a corpus of their own."""
+        """For each genre, its documents and their CoNLL F1."""
         pairs: dict[str, list[tuple[Any, Any]]] = {}
         kept = True
         for each in self.select("taught", model):
@@ -164,7 +164,7 @@ class Figures:
         return self._fact("parameters/parameters.json") or {}
 
     def measured(self, what: str, model: str) -> dict[str, float]:
-        """The means over all measurements of training or inference; `runs` says how many there were."""
+        """The means over all measurements of training or inference; `runs` is their number."""
         rows = self.rows(f"{what}-{model}")
         if not rows:
             return {}
@@ -180,7 +180,7 @@ class Figures:
         return json.loads(place.read_text(encoding="utf-8")) if place.exists() else None
 
     def hours(self) -> dict[str, float]:
-        """What the tasks took so far, by kind of work, the teaching of the encoder included."""
+        """The time of the tasks so far, by kind of work, including the training of the encoder."""
         groups: dict[str, float] = {}
         for path in [*self.folder.parent.glob("encoder/attempts.jsonl"), *self.folder.rglob("attempts.jsonl")]:
             kind = path.parent.name if path.parent.name == "encoder" else path.parent.parent.name

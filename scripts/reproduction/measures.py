@@ -1,7 +1,7 @@
 """Memory and time, measured in fresh processes: of training, of inference, and over texts that grow.
 
-A stage starts a process for each measurement and keeps each answer in a file of its own, so that a stage that was
-killed goes on with the measurement that is missing.
+A stage starts a process for each measurement and keeps each answer in a file of its own, so that an interrupted
+stage resumes with the missing measurements.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from reproduction.experiments import stage_command
 from reproduction.models import memory_model
 from reproduction.stages import vectors_of, write_json
 
-_KEEP_INVALID = 0.2  # the paper's share of invalid mentions where it measures memory
+_KEEP_INVALID = 0.2  # the share of invalid mentions with which the paper measures memory
 _FED = 20_000  # characters of a novel that are fed at a time
 _PEAK_OF_PROCESS = Path("/proc/self/clear_refs")
 
 
 def _begin() -> int:
-    """The memory of this process now; the peak is counted from here on where the system can forget the earlier one."""
+    """The memory of this process now; the peak is reset, if the system allows it."""
     if _PEAK_OF_PROCESS.exists():
         _PEAK_OF_PROCESS.write_text("5")
     return peak_bytes()
 
 
 def _each(stage: str, folder: str, arguments: Iterable[tuple[object, Mapping[str, Any]]]) -> None:
-    """Runs a measurement in a fresh process for each name and arguments, where its answer is not there yet."""
+    """Runs each measurement that has no answer yet in a fresh process."""
     for name, values in arguments:
         answer = Path(folder) / f"{name}.json"
         if not answer.exists():
@@ -77,7 +77,7 @@ class _Measured(CorefModel):
 
 
 def training_once(*, answer: str, run: str, model: str, hidden: int, documents: int) -> None:
-    """One step on each of the longest documents; memory is the peak minus what was there before the first step."""
+    """One step on each of the longest documents; memory is the peak minus the memory before the first step."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     trained, _ = load_run(Path(run))
@@ -130,12 +130,12 @@ def inference_once(*, answer: str, run: str, model: str) -> None:
 
 
 def joined(*, folder: str, run: str, model: str, counts: Sequence[int]) -> None:
-    """The test documents, so many of them as one: nobody of one document is in the next."""
+    """The test documents, joined in groups of different sizes; documents share no entities."""
     _each("joined-once", folder, ((count, {"run": run, "model": model, "count": count}) for count in counts))
 
 
 def joined_once(*, answer: str, run: str, model: str, count: int) -> None:
-    """Reads and scores the test documents in groups of so many."""
+    """Reads and scores the test documents, joined in groups of this size."""
     torch.set_num_threads(1)
     loaded, _ = load_run(Path(run))
     remaining = iter(read_part(loaded.config.data, "test"))
@@ -191,13 +191,13 @@ def join_documents(documents: Sequence[Document]) -> Document:
 
 
 def novels(*, folder: str, run: str, model: str, texts: str, lengths: Sequence[int]) -> None:
-    """Novels up to so many words, read as they come."""
+    """Novels of growing length, read as streams."""
     values = {"run": run, "model": model, "texts": texts}
     _each("novels-once", folder, ((words, {**values, "words": words}) for words in lengths))
 
 
 def novels_once(*, answer: str, run: str, model: str, texts: str, words: int) -> None:
-    """Reads a text of so many words; proposals are decided by a threshold, for nobody knows the best of a stream."""
+    """Reads a text of this many words; proposals are decided by a threshold, because a stream has no best ones yet."""
     torch.set_num_threads(1)
     loaded, _ = load_run(Path(run))
     ratio = loaded.config.proposals.ratio

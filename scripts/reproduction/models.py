@@ -23,7 +23,7 @@ class MemoryModel:
 
     @property
     def label(self) -> str:
-        """What the paper calls it."""
+        """Its name in the paper."""
         return _LABELS[self.policy] + (f" {self.cells}" if self.cells else "")
 
     @property
@@ -33,7 +33,7 @@ class MemoryModel:
 
     @property
     def training(self) -> dict[str, Any]:
-        """The keys of [train] that make a model this one. U-MEM* sees more of what it will track: half of it."""
+        """The keys of [train] for this model. U-MEM* tracks invalid mentions, so it is trained on half of them."""
         return {
             "policy": self.policy,
             "cells": self.trained or (self.cells or 0,),
@@ -44,7 +44,7 @@ class MemoryModel:
 
     @property
     def settings(self) -> list[str]:
-        """The settings for `longcoref train --set` that make a model this one."""
+        """The settings for `longcoref train --set` for this model."""
         values = {
             **{f"train.{key}": list(value) if key == "cells" else value for key, value in self.training.items()},
             "model.fertility": "true" if self.policy in ("learned", "rule") else "false",

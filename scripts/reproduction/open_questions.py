@@ -1,4 +1,4 @@
-"""Measured experiments beside the paper's: the second step, the encoder, the entity, the capacities, the length."""
+"""Experiments that the paper does not have: the second step, the encoder, the entity, the capacities, the length."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ENTITIES = {"taught": "mean of the mentions", "weighted": "learned weights, fro
 
 
 class OpenQuestions:
-    """A method for each question; it gives nothing where nothing is known. `place` is the folder of the report."""
+    """A method for each question, which yields nothing without results. `place` is the folder of the report."""
 
     def __init__(self, figures: Figures, place: Path) -> None:
         self.figures, self.place = figures, place
         self.models = figures.models()
 
     def variants(self, labels: dict[str, str]) -> Iterator[Block]:
-        """One model trained in several ways, on the folds that all ways have."""
+        """One model trained in several ways, on the folds that they have in common."""
         scored = [each for each in self.figures.scored if each.variant in labels]
         names = {each.model.name for each in scored if each.variant != "taught"}
         rows = []
@@ -52,11 +52,11 @@ class OpenQuestions:
         return self.beside("shared", "one for all", "a model for each")
 
     def options(self) -> Iterator[Block]:
-        """Who goes, chosen at once with whether the mention is valid, or in turn, on the same fold."""
+        """Validity and eviction, joint or staged, on the same fold."""
         return self.beside("flat", "at once, as in the paper", "in turn")
 
     def beside(self, variant: str, label: str, own: str) -> Iterator[Block]:
-        """All models of a variant beside those of the recipe, on the variant's folds."""
+        """All models of a variant compared with those of the recipe, on the variant's folds."""
         models, folds = self.figures.models(variant), self.figures.folds(variant)
         rows = []
         for model in models:

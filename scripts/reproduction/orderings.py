@@ -1,6 +1,6 @@
-"""What the paper found, each finding held against our figures: confirmed, not confirmed, or no figures yet.
+"""The paper's findings compared with our figures: confirmed, not confirmed, or no figures yet.
 
-A finding is a rule that is stated beside its verdict, so that nobody has to guess what "close" or "far fewer" meant.
+A finding is stated as a rule next to its verdict, so that "close" or "far fewer" have a definite meaning.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Finding:
 
 
 def findings(figures: Figures) -> list[Finding]:
-    """All findings that speak of this corpus."""
+    """All findings about this corpus."""
     with_star = "umem-star" in figures.paper["models"]
     found = [
         _active(figures),
@@ -50,7 +50,7 @@ def findings(figures: Figures) -> list[Finding]:
 
 
 def _capacities(figures: Figures, *kinds: str) -> list[int]:
-    """The capacities that all these kinds of model were scored with."""
+    """The capacities with which all these kinds of model were scored."""
     own = [{m.cells for m in figures.models() if m.name.startswith(f"{kind}-")} for kind in kinds]
     return sorted(cells for cells in set.intersection(*own) if cells is not None)
 
@@ -82,7 +82,7 @@ def _rises(figures: Figures, kind: str, label: str) -> Finding:
 
 
 def _gaps(figures: Figures) -> dict[int, float]:
-    """By how much LB-MEM is above RB-MEM on test, for each capacity."""
+    """The lead of LB-MEM over RB-MEM on test, for each capacity."""
     gaps = {}
     for count in _capacities(figures, "lb", "rb"):
         learned, rule = (figures.f1(f"{kind}-{count}", "test") for kind in ("lb", "rb"))
@@ -129,7 +129,7 @@ def _close_to_unbounded(figures: Figures) -> Finding:
 
 
 def _compared(figures: Figures, what: str, measure: str, statement: str, unit: str) -> Finding | None:
-    """Every bounded model below U-MEM; None where the paper has no such figure for the corpus."""
+    """Every bounded model below U-MEM; None if the paper has no such figure for the corpus."""
     if "training_gigabytes" not in figures.paper["models"]["umem"]:
         return None
     unbounded = figures.measured(what, "umem").get(measure)

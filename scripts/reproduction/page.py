@@ -41,14 +41,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Lines as they are."""
+    """Preformatted lines."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text under headings. Columns whose heading speaks of the paper are marked."""
+    """Rows of text under headings. Columns with figures of the paper are marked."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -56,14 +56,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing: its PNG is shown, the SVG lies beside it."""
+    """A drawing: the PNG is shown, the SVG is in the same folder."""
 
     path: str
     caption: str
 
 
 def show(value: float | None, form: str = ".1f") -> str:
-    """A figure as text; – where there is none."""
+    """A figure as text; – if there is none."""
     return "–" if value is None else format(value, form)
 
 

@@ -1,4 +1,4 @@
-"""The paper's tables and figures, each with our figures beside its own."""
+"""The paper's tables and figures, each with our figures next to the paper's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[fl
 
 
 class PaperTables:
-    """A method for each table; it gives nothing where nothing is known. `place` is the folder of the report."""
+    """A method for each table, which yields nothing without results. `place` is the folder of the report."""
 
     def __init__(self, figures: Figures, place: Path) -> None:
         self.figures, self.place = figures, place
@@ -51,7 +51,7 @@ class PaperTables:
         return show(self.paper.get(model.name, {}).get(key), form)
 
     def beside(self, *headings: str) -> list[str]:
-        """Each heading, and that of the paper's figure beside it."""
+        """Each heading, followed by that of the paper's figure."""
         return [text for heading in headings for text in (heading, f"{heading}, {self.theirs}")]
 
     def findings(self) -> Iterator[Block]:
@@ -196,7 +196,7 @@ class PaperTables:
         yield self.table(self.beside("length", "entities"), row)
 
     def genres(self) -> Iterator[Block]:
-        """Test scores by genre, where there are genres."""
+        """Test scores by genre, if there are genres."""
         found = {model.label: self.figures.genres(model.name, "test") for model in self.models}
         names = sorted({genre for genres in found.values() for genre in genres if genre})
         if names:

@@ -1,4 +1,4 @@
-"""The report of a reproduction: our figures, from records on disk, beside the paper's, which are marked as such."""
+"""The report of a reproduction: our figures, from records on disk, next to the paper's, which are marked as such."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TITLES = {"litbank": "LitBank", "ontogum": "OntoGUM", "ontonotes": "OntoNotes"}
 
 
 def write_report(folder: Path) -> list[Path]:
-    """Writes report.md, report.html and the figures of a corpus's folder from what is there; returns the two files."""
+    """Writes report.md, report.html and the figures from the records in a corpus's folder; returns the two files."""
     place = folder / "report"
     place.mkdir(parents=True, exist_ok=True)
     title = f"{TITLES[folder.name]}: the paper again"
@@ -37,7 +37,7 @@ def write_report(folder: Path) -> list[Path]:
 
 
 def _blocks(figures: Figures, place: Path) -> Iterator[Block]:
-    """All sections of which something is known."""
+    """All sections that have results."""
     paper, left_open = PaperTables(figures, place), OpenQuestions(figures, place)
     sections = {
         "What the paper found": paper.findings(),
@@ -67,7 +67,7 @@ def _blocks(figures: Figures, place: Path) -> Iterator[Block]:
 
 
 def _opening(figures: Figures) -> Iterator[Block]:
-    """When, by what and from what the report was written."""
+    """When and how the report was written."""
     folds = [str(fold) for fold in figures.folds() if fold is not None]
     part = f"folds {', '.join(folds)}" if folds else "the corpus's own parts"
     now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
@@ -75,7 +75,7 @@ def _opening(figures: Figures) -> Iterator[Block]:
     yield Text(
         f"Written {now} by longcoref {longcoref.__version__}, {_commit()}, on {machine}. Models scored: "
         f"{len(figures.models())}, on {part}. Every figure is computed from records that the command left on disk; the "
-        "paper's own figures (Toshniwal et al. 2020) were typed in and stand in the columns that say so. – is: not "
+        "paper's own figures (Toshniwal et al. 2020) were typed in and are in the columns marked so. – means not "
         "measured, or not reported."
     )
     name, config = figures.folder.name, figures.folder / "config.toml"
@@ -90,7 +90,7 @@ def _hyperparameters(figures: Figures) -> Iterator[Block]:
     config = figures.folder / "config.toml"
     if config.exists():
         yield Text("The recipe as it was used, and what makes each model of it.")
-        # Where things lie on one machine is of no use on another.
+        # Paths on this machine are of no use on another.
         yield Code(re.sub(r'"/[^"]*/([^"/]+)"', r'"…/\1"', config.read_text(encoding="utf-8")))
         yield Code("\n".join(f"{model.label}: {' '.join(model.settings)}" for model in figures.models()) or "–")
 
@@ -107,7 +107,7 @@ def _hours(figures: Figures) -> Iterator[Block]:
 
 
 def _commit() -> str:
-    """The commit that this code is of, where it is run from a clone."""
+    """The commit of this code, if it runs from a clone."""
     place = Path(longcoref.__file__).parent
     try:
         git = subprocess.run(

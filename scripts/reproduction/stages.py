@@ -1,6 +1,6 @@
-"""The work of a reproduction, piece by piece; each function runs in a process of its own and writes what it found.
+"""The stages of a reproduction; each function runs in its own process and writes its results to a file.
 
-Arguments come as JSON: paths are strings here, and lists stand for tuples.
+Arguments come from JSON, so paths are strings and tuples are lists.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ PAPER_HIDDEN, PAPER_WIDTH = 3000, 1024
 
 
 def write_json(path: Path, value: object) -> None:
-    """Writes a value that is there whole or not at all."""
+    """Writes a value atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_text(path) as stream:
         json.dump(value, stream, ensure_ascii=False, indent=1)
 
 
 def vectors_of(run: Path, model: CorefModel) -> Encoder | VectorCache:
-    """Where a run's vectors come from: the cache that all runs share, or an encoder that has learned."""
+    """The source of a run's vectors: the cache that all runs share, or its fine-tuned encoder."""
     return VectorCache(run.parent / "vectors", model.encoder) if model.encoder.frozen else model.encoder
 
 
 def teach(*, folder: str, config: str) -> None:
-    """Fine-tunes an encoder by learning coreference, and keeps it as a directory that can be named as an encoder."""
+    """Fine-tunes an encoder on coreference, and saves it as a directory that can be used as an encoder."""
     loaded, place = load_config(config), Path(folder)
     parts = (read_part(loaded.data, part) for part in ("train", "dev"))
     Trainer(loaded, place / "run", *parts, resume=True).train()
@@ -88,7 +88,7 @@ def _without_singletons(document: Document) -> Document:
 
 
 def parameters(*, folder: str, config: str, encoder: str, models: Sequence[str]) -> None:
-    """Counts what is trained above the encoder: with ours, and with the paper's hidden layer and encoder width."""
+    """Counts the trained parameters above the encoder, in our size and in the paper's."""
     loaded = load_config(config).model
     width = Encoder.load(encoder).width
     rows = {}

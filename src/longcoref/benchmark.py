@@ -1,6 +1,6 @@
-"""Measurements of the runtime: times as ratios in one run, and peak memory of processes of their own.
+"""Measurements of the runtime: times as ratios within one run, and peak memory of fresh processes.
 
-The texts are the user's: whole novels, joined until they are as long as wanted.
+The texts are the user's, such as whole novels, joined until they are long enough.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FIRST_RESULT = "import longcoref; longcoref.load({model!r})('Anna lost her hat.
 
 
 def join_texts(folder: Path, words: int) -> str:
-    """The first so many words of the text files of a folder, one after the other by name."""
+    """The first words of the text files of a folder, joined in the order of their names."""
     parts: list[str] = []
     wanted = words
     for path in sorted(folder.glob("*.txt")):
@@ -52,7 +52,7 @@ def join_texts(folder: Path, words: int) -> str:
 
 @dataclass
 class _Recorder:
-    """An encoder that remembers what it was asked, so that the same work can be done again without the rest."""
+    """An encoder that records its calls, so that they can be repeated alone."""
 
     encoder: WindowEncoder
     calls: list[tuple[Integers, Sequence[Window]]]
@@ -63,7 +63,7 @@ class _Recorder:
 
 
 def fastest(work: Callable[[], object], repeat: int) -> float:
-    """Seconds of the fastest of so many runs."""
+    """The seconds of the fastest run."""
     seconds = []
     for _ in range(repeat):
         started = time.perf_counter()
@@ -75,7 +75,7 @@ def fastest(work: Callable[[], object], repeat: int) -> float:
 def bench_speed(
     resolver: Resolver, text: str, *, repeat: int = 3, others: dict[str, WindowEncoder] | None = None
 ) -> dict[str, Any]:
-    """End to end against the encoder alone on the same windows, and against `others` on them."""
+    """Reading end to end, compared with the encoder alone on the same windows, and with `others`."""
     recorder = _Recorder(resolver.model.encoder, [])
     recording = Resolver(replace(resolver.model, encoder=recorder), resolver.policy)
     result = recording(text)
@@ -104,7 +104,7 @@ def bench_speed(
 
 
 def bench_cells(model: Model, text: str, cells: Iterable[int], *, repeat: int = 3) -> list[dict[str, Any]]:
-    """Clustering alone, in milliseconds a mention, for memories of several capacities; 0 is unbounded."""
+    """Clustering alone, in milliseconds per mention, for memories of several capacities; 0 is unbounded."""
     document = tokenize(text)
     blocks = list(Reader(model, LearnedMemory(20)).read(document.read(), text=text, last=True))
     mentions = sum(len(block.mentions) for block in blocks)
@@ -153,9 +153,9 @@ def bench_growth(
 def bench_recall(
     path: Path, *, model: str | None, cells: int, every: int = 10_000
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Clustering and memory along one long text, recall off and on: a row for every so many words, and a summary.
+    """Clustering and memory along one long text, with recall off and on: a row for every `step` words, and a summary.
 
-    Each of the two is a process of its own. The summary has the last third of the text against the first.
+    Each of the two is a separate process. The summary compares the last third of the text with the first.
     """
     rows, summary = [], []
     for recall in (False, True):
@@ -172,14 +172,14 @@ def bench_recall(
 
 
 def _along(path: Path, model: str | None, cells: int, recall: bool, every: int) -> list[dict[str, Any]]:
-    """What happens along a text: time of clustering alone, peak memory of the process, entities in the archive."""
+    """Rows along a text: time of clustering alone, peak memory of the process, entities in the archive."""
     opened = open_model(model, threads=1)
     (document,) = read_corpus(path, format="text")
     loop = Clusterer(opened.heads, memory_policy("learned", cells, recall=recall))
     rows: list[dict[str, Any]] = []
     mentions, seconds, end = 0, 0.0, len(document.words)
     for block in Reader(opened, LearnedMemory(1)).read(document.read(), text=document.text, last=True):
-        started = time.process_time()  # what others do on the machine meanwhile does not count
+        started = time.process_time()  # not wall time: other processes on the machine do not count
         for _ in loop.cluster(block.x, block.scores, block.facts):
             mentions += 1
         seconds += time.process_time() - started
@@ -211,7 +211,7 @@ def bench_load(model: str | None, *, repeat: int = 3) -> dict[str, float]:
 
 
 def _measure(command: Sequence[str]) -> tuple[float, float]:
-    """Seconds that a command takes, and the peak of its resident memory in megabytes."""
+    """The seconds that a command takes, and its peak resident memory in megabytes."""
     started = time.perf_counter()
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)

@@ -1,8 +1,8 @@
-"""Do scores mean what they say? Of the decisions with probability 0.8, four in five should be right.
+"""Are the probabilities calibrated? Of the decisions with probability 0.8, four in five should be right.
 
-A decision is right if it puts a mention where its gold entity is: a link, if most mentions in the cell have the
-gold entity of this one; a new entity, if the mention is gold and no cell in memory has that entity in its
-majority. Only mentions that end up in a cluster are judged, since only they are shown with a score.
+A link is right if most mentions in the cell have the gold entity of this mention; a new entity is right if the mention
+is gold and no cell in memory has mostly mentions of its entity. Only mentions that end up in a cluster are judged,
+because only they are shown with a score.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class Reliability:
 
     @property
     def error(self) -> float:
-        """Expected calibration error: the mean distance between score and truth, over all decisions."""
+        """Expected calibration error: the mean distance between score and accuracy, over all decisions."""
         total = sum(self.counts)
         gaps = (n * abs(s - r) for n, s, r in zip(self.counts, self.scores, self.right, strict=True))
         return sum(gaps) / total if total else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """The table by rows, and the error."""
+        """The rows of the table, and the error."""
         rows = zip(self.counts, self.scores, self.right, strict=True)
         return {"error": self.error, "bins": [{"count": n, "score": s, "right": r} for n, s, r in rows]}
 
 
 def judge(mentions: Iterable[MentionRecord], gold: Mapping[WordSpan, int]) -> list[Judged]:
-    """The decisions that put a mention into a cluster, each with whether that was right."""
+    """The decisions that put a mention into a cluster, and whether each was right."""
     members: dict[int, Counter[int | None]] = {}  # gold entities of the mentions of each entity in memory
     judged = []
     for mention in mentions:
@@ -92,7 +92,7 @@ def fit_calibration(judged: Sequence[Judged]) -> Calibration:
 
 
 def _line(odds: Sequence[float], truth: Sequence[bool]) -> tuple[float, float]:
-    """Slope and offset of a logistic regression with one input, by Newton's method; a little ridge keeps it sane."""
+    """Slope and offset of a logistic regression with one input, by Newton's method with a small ridge penalty."""
     inputs = np.stack([np.asarray(odds, dtype=float), np.ones(len(odds))], axis=1)
     target = np.asarray(truth, dtype=float)
     weights, prior = np.array([1.0, 0.0]), np.array([1.0, 0.0])

@@ -1,9 +1,9 @@
-"""A list of tasks, each with a folder and a process of its own: what is missing is run, what is done is left alone.
+"""A resumable list of tasks, each with its own folder and process.
 
-A task is done when its folder holds `done.json`, which is written when its process ends well. A plan that was killed is
-run again as it is: finished tasks are passed over, and the task that was under way starts again, so its command should
-itself go on from what it finds (`longcoref train --resume`). `output.txt` in the folder has what the process printed,
-and `attempts.jsonl` how long each attempt took.
+A task is done when its folder holds `done.json`, which is written when its process succeeds. To resume a plan that was
+killed, run it again: finished tasks are skipped, and the interrupted task is started again, so its command should
+resume by itself (`longcoref train --resume`). `output.txt` in the folder has the output of the process, and
+`attempts.jsonl` the duration of each attempt.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from longcoref.errors import UsageError
 from longcoref.files import atomic_text
 
 Report = Callable[[dict[str, Any]], None]
-_TAIL = 12  # lines of a failed task's output that are shown
-_PAUSE = 0.2  # seconds between two looks at the processes
+_TAIL = 12  # last lines of a failed task's output to show
+_PAUSE = 0.2  # seconds between two polls of the processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Task:
 
     @property
     def done(self) -> bool:
-        """Whether it was finished, in this run or an earlier one."""
+        """Whether it is finished, in this run or an earlier one."""
         return (self.folder / "done.json").exists()
 
     @property
     def seconds(self) -> float:
-        """What all its attempts took so far, those that failed or were interrupted included."""
+        """The duration of all attempts so far, including failed and interrupted ones."""
         try:
             lines = (self.folder / "attempts.jsonl").read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -57,11 +57,11 @@ def longcoref_command(*arguments: object) -> tuple[str, ...]:
 
 
 def run_plan(tasks: Sequence[Task], *, jobs: int = 1, report: Report = lambda event: None) -> list[Task]:
-    """Runs what is not done, in the order of the list, up to `jobs` processes at once; returns what is still missing.
+    """Runs the unfinished tasks in order, up to `jobs` at once; returns the tasks that are still unfinished.
 
-    A task that fails leaves the tasks that wait for it undone; all others are run. Each event that is reported has
-    `event` (skipped, started, done, failed, blocked) and `task`; done and failed have `seconds`, failed has `output`,
-    the last lines of what the process said.
+    If a task fails, the tasks that depend on it are not run; all others are. Each reported event has `event` (skipped,
+    started, done, failed, blocked) and `task`; done and failed have `seconds`, failed has `output`, the last lines of
+    the output.
     """
     _check(tasks)
     waiting = [task for task in tasks if not task.done]
@@ -95,19 +95,19 @@ def run_plan(tasks: Sequence[Task], *, jobs: int = 1, report: Report = lambda ev
 
 
 def _check(tasks: Sequence[Task]) -> None:
-    """Every task once, and none that waits for one that does not come before it."""
+    """Checks that task names are unique and that every task comes after those it depends on."""
     names: set[str] = set()
     for task in tasks:
         missing = [name for name in task.after if name not in names]
         if missing:
-            raise UsageError(f"task {task.name} comes after {missing[0]}, which is not before it in the plan")
+            raise UsageError(f"task {task.name} depends on {missing[0]}, which is not before it in the plan")
         if task.name in names:
-            raise UsageError(f"two tasks of the plan are called {task.name}")
+            raise UsageError(f"two tasks of the plan have the name {task.name}")
         names.add(task.name)
 
 
 class _Process:
-    """The process of a task that is under way."""
+    """The process of a running task."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -128,7 +128,7 @@ class _Process:
         return self._process.poll() is not None
 
     def finish(self) -> dict[str, Any]:
-        """Writes down how it ended, and says so."""
+        """Records how the process ended, and returns the event."""
         code, facts = self._process.returncode, self._note()
         if code == 0:
             with atomic_text(self.task.folder / "done.json") as stream:
@@ -140,7 +140,7 @@ class _Process:
         return {"event": "failed", "task": self.task.name, "output": lines, **facts}
 
     def stop(self) -> None:
-        """Ends the process because the plan is interrupted; what it took counts."""
+        """Ends the process because the plan is interrupted; its duration is recorded."""
         self._process.terminate()
         self._process.wait()
         self._note()

@@ -1,1 +1,1 @@
-"""What corpora and results say: counts and figures from documents and records, without a model."""
+"""Statistics and figures of corpora and results, from documents and records, without a model."""

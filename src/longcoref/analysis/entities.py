@@ -1,8 +1,8 @@
-"""How many entities a text keeps in play: spread and active entities (section 2 of the paper).
+"""The number of entities that are active at once: spread and active entities (section 2 of the paper).
 
 The spread of an entity reaches from the first word of its first mention to the last word of its last one. At each
-word, the active entities are those whose spread covers it, singletons included: so come the paper's 199 and 18 for
-LitBank (without singletons it would be 17). Clusters are taken as they are written.
+word, the active entities are those whose spread covers it, singletons included, which gives the paper's 199 and 18
+for LitBank (without singletons it would be 17). Clusters are taken as they are written.
 """
 
 from __future__ import annotations
@@ -67,18 +67,18 @@ class DocumentEntities:
 
 @dataclass(frozen=True, slots=True)
 class CorpusEntities:
-    """The entity counts of a corpus; a maximum is that of its extreme document."""
+    """The entity counts of a corpus; maxima are over documents."""
 
     documents: tuple[DocumentEntities, ...]
 
     @property
     def max_total_entities(self) -> int:
-        """The most entities in one document."""
+        """The largest number of entities in one document."""
         return max((document.total_entities for document in self.documents), default=0)
 
     @property
     def max_active_entities(self) -> int:
-        """The most entities active at one word."""
+        """The largest number of entities active at one word."""
         return max((document.max_active_entities for document in self.documents), default=0)
 
     @property
@@ -87,7 +87,7 @@ class CorpusEntities:
         return tuple(value for document in self.documents for value in document.spreads)
 
     def as_json(self) -> dict[str, Any]:
-        """The corpus's totals, maxima and means, and `per_document` the counts of each document."""
+        """Totals, maxima and means of the corpus, and the counts of each document under `per_document`."""
         documents = self.documents
         return {
             "documents": len(documents),

@@ -1,4 +1,4 @@
-"""What went wrong, by kind: the transformation-based classification of Kummerfeld and Klein (2013).
+"""Error analysis: the transformation-based classification of Kummerfeld and Klein (2013).
 
 *Error-Driven Analysis of Challenges in Coreference Resolution*, EMNLP 2013. The response is turned into the key by five
 steps: spans are altered, entities are split, mentions are removed, mentions are introduced, entities are merged. The
@@ -14,7 +14,7 @@ steps are then read as errors:
 
 Of an entity of the response, the largest part stays and the others are split off; of an entity of the key, the other
 parts are merged into the largest one. The corpora come without parse trees, so a head is found from the words, as for
-the features of the model (`features.facts`). Clusters that share a span are taken for one.
+the features of the model (`features.facts`). Clusters that share a span count as one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Spans = tuple[WordSpan, ...]
 
 
 class ErrorType(str, Enum):
-    """The kinds of error, in the order in which the paper's table has them."""
+    """The kinds of error, in the order of the paper's table."""
 
     CONFLATED_ENTITIES = "conflated entities"
     DIVIDED_ENTITY = "divided entity"
@@ -47,7 +47,7 @@ class ErrorType(str, Enum):
 
     @property
     def initials(self) -> str:
-        """CE, DE and so on, as the paper's table has them."""
+        """The abbreviation in the paper's table: CE, DE and so on."""
         return "".join(word[0].upper() for word in self.value.split())
 
 
@@ -86,14 +86,14 @@ class Error:
 
     @property
     def other(self) -> Spans:
-        """The mentions from which they are parted, or with which they are joined."""
+        """The mentions that they are split from or merged with."""
         found = {span for correction in self.corrections for span in correction.other}
         return tuple(sorted(found.difference(self.spans)))
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentErrors:
-    """The errors of one document, whose text they speak of."""
+    """The errors of one document, and the document itself."""
 
     document: Document
     errors: tuple[Error, ...]
@@ -117,7 +117,7 @@ class CorpusErrors:
         return {kind.value: sum(document.counts[kind.value] for document in self.documents) for kind in ErrorType}
 
     def worst(self, count: int) -> list[tuple[DocumentErrors, Error]]:
-        """The errors that move the most mentions, each kind in turn so that none crowds out the others."""
+        """The errors that move the most mentions, taking the kinds in turn."""
         ranked: dict[ErrorType, list[tuple[DocumentErrors, Error]]] = {kind: [] for kind in ErrorType}
         for document in self.documents:
             for error in document.errors:
@@ -176,7 +176,7 @@ def document_errors(key: Document, response: Document, *, keep_singletons: bool 
 
 
 def _extra(spans: Sequence[WordSpan], stays: Spans) -> Iterator[Error]:
-    """The errors of mentions that the key does not have, beside the part of their entity that stays."""
+    """The errors of mentions that the key does not have, next to the part of their entity that stays."""
     removals = [Correction(Step.REMOVE, (span,), stays) for span in spans]
     if stays:
         yield from (Error(ErrorType.EXTRA_MENTION, (removal,)) for removal in removals)
@@ -185,7 +185,7 @@ def _extra(spans: Sequence[WordSpan], stays: Spans) -> Iterator[Error]:
 
 
 def _missing(spans: Sequence[WordSpan], found: Spans) -> Iterator[Error]:
-    """The errors of mentions that the response does not have, beside the part of their entity that it has."""
+    """The errors of mentions that the response does not have, next to the part of their entity that it has."""
     if not spans:
         return
     introduced = [Correction(Step.INTRODUCE, (span,)) for span in spans]

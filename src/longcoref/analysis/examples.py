@@ -1,8 +1,8 @@
 """The worst errors in context, as a record that the reader page shows.
 
-Each error becomes a passage: a heading that says what is wrong, then the sentences in which its mentions stand. The
-entities of the page are the errors: the mentions that are wrong or missing in one colour, those from which they should
-be parted, or with which they should be joined, in another.
+Each error becomes a passage: a heading that says what is wrong, then the sentences of its mentions. The
+entities of the page are the errors: the mentions that are wrong or missing in one colour, those that they should be
+split from or merged with in another.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from longcoref.document import Document
 from longcoref.formats.json import SCHEMA
 from longcoref.spans import WordSpan
 
-_SENTENCES = 6  # of the wrong mentions, and as many again of the others, that a passage shows
+_SENTENCES = 6  # wrong mentions shown in a passage, and as many of the others
 _GAP = " […] "
-# What the heading says, and what the second colour is.
+# The text of the heading, and the meaning of the second colour.
 _SAID = {
     ErrorType.CONFLATED_ENTITIES: ("these are two, and the response has them as one", "the other entity"),
     ErrorType.DIVIDED_ENTITY: ("these are one, and the response has them as two", "the other part"),
@@ -48,7 +48,7 @@ def example_record(worst: Iterable[tuple[DocumentErrors, Error]]) -> dict[str, A
 
 
 def _passage(document: Document, error: Error, begin: int) -> tuple[str, dict[WordSpan, dict[str, int]]]:
-    """The sentences of an error's mentions, and where each mention then stands, counted from `begin`."""
+    """The sentences of an error's mentions, and the offset of each mention, counted from `begin`."""
     starts = [sentence.start for sentence in document.sentences]
 
     def sentence_of(span: WordSpan) -> int:
@@ -56,7 +56,7 @@ def _passage(document: Document, error: Error, begin: int) -> tuple[str, dict[Wo
 
     wrong = sorted({sentence_of(span) for span in error.spans})[:_SENTENCES]
     others = {sentence_of(span) for span in error.other}
-    # Of the others, those nearest to what is wrong say the most.
+    # Of the others, the nearest are the most informative.
     near = sorted(others, key=lambda number: min(abs(number - place) for place in wrong))[:_SENTENCES]
     parts: list[str] = []
     places: dict[WordSpan, dict[str, int]] = {}

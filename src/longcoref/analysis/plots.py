@@ -18,11 +18,11 @@ GREY = "#666666"
 def draw_entities(entities: CorpusEntities, folder: str | Path) -> list[Path]:
     """The two histograms of the paper's appendix; returns the files written.
 
-    The spread is drawn for entities of two mentions or more: singletons would dwarf all else.
+    The spread is drawn for entities of two mentions or more: singletons would dominate it.
     """
     active = [document.max_active_entities for document in entities.documents]
     most = max(active, default=0)
-    # One bar per count while they can be told apart, then as few as can.
+    # One bar per count while bars are distinguishable, then fewer bars.
     step = most // 40 + 1
     return [
         *_histogram(
@@ -140,6 +140,6 @@ def _save(figure: Any, stem: Path, kind: str) -> Path:
     except OSError as error:
         raise InputError(f"cannot make the folder: {error.strerror}", path.parent) from error
     with atomic_path(path) as temporary:
-        # Without its date an SVG file depends on the figure alone.
+        # Without a date, an SVG file depends on the figure alone.
         figure.savefig(temporary, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
     return path

@@ -1,4 +1,4 @@
-"""What the records of `longcoref evaluate --records` say: how hard documents are, and how memory was used."""
+"""Statistics of the records of `longcoref evaluate --records`: difficulty of documents, use of the memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def correlations(records: Sequence[Record]) -> dict[str, float | None]:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The correlation of ranks; None where a side never changes, which leaves nothing to rank."""
+    """The correlation of ranks; None if one side is constant, so that there is nothing to rank."""
     if len(set(first)) < 2 or len(set(second)) < 2:
         return None
     stats = optional_module("scipy.stats", extra="eval", needed_for="correlation")
@@ -54,7 +54,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def memory_use(records: Sequence[Record]) -> dict[str, float]:
-    """The most entities held at once, on average over documents and at worst; mentions ignored for lack of room."""
+    """The most entities in memory at once, as a mean and a maximum over documents, and the ignored mentions."""
     held = [record["most_in_memory"] for record in records]
     return {
         "average_entities": mean(held),

@@ -1,7 +1,7 @@
-"""The paper's section 3 in words, without tensors: what may be done with a mention, and what should be.
+"""The paper's section 3 without tensors: which actions are legal for a mention, and which one is right.
 
-`policies` says which actions are legal, `oracle` which one is right, `cells` what an action does to the
-memory, `decode` which clusters a sequence of actions means.
+`policies` offers the legal actions, `second_step` chooses among them by score, `oracle` knows the right one, `cells`
+applies an action to the memory, and `decode` turns a sequence of actions into clusters.
 """
 
 from longcoref.memory.actions import Action, ActionKind

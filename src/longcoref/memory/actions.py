@@ -1,4 +1,4 @@
-"""What can be done with a mention."""
+"""The actions that can be taken for a mention."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 
 class ActionKind(enum.Enum):
-    """The six things that can happen to a mention."""
+    """The six kinds of action."""
 
     LINK = "link"  # it refers to the entity in a cell
     NEW = "new"  # it opens an entity in a free cell
-    EVICT = "evict"  # it opens an entity in a cell whose entity is forgotten
-    RECALL = "recall"  # it refers to an entity that was evicted, which returns to a cell
-    IGNORE = "ignore"  # it is valid, but what is in memory is worth more
+    EVICT = "evict"  # it opens an entity in a cell whose entity is evicted
+    RECALL = "recall"  # it refers to an evicted entity, which returns to a cell
+    IGNORE = "ignore"  # it is valid, but the entities in memory are worth more
     INVALID = "invalid"  # it refers to nothing
 
 
@@ -21,7 +21,7 @@ class ActionKind(enum.Enum):
 class Action:
     """One decision. `cell` is the cell that is linked to, opened or overwritten, and None for the other kinds.
 
-    `entity` is who returns in a RECALL, by the number under which it was opened.
+    `entity` is the number of the entity that a RECALL brings back.
     """
 
     kind: ActionKind

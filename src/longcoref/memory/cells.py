@@ -11,9 +11,9 @@ from longcoref.memory.actions import Action, ActionKind
 class Cells:
     """Bookkeeping of the cells in use; entities are numbered in the order in which they were opened.
 
-    `entities[c]`, `counts[c]` and `last_seen[c]` are the entity in cell c, how many of its mentions the cell has
-    seen, and the index of the latest of them. An entity that was evicted and returns is a new entity, unless there is
-    an archive: how many mentions each evicted entity has, so that it can be recalled.
+    `entities[c]`, `counts[c]` and `last_seen[c]` are the entity in cell c, the number of its mentions, and the index of
+    the latest one. `archive` has the number of mentions of each evicted entity that can be recalled; if it is None, an
+    evicted entity that is mentioned again is a new entity.
     """
 
     entities: list[int] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Cells:
         return len(self.entities)
 
     def apply(self, action: Action, mention: int) -> int | None:
-        """Does what `action` says for the mention of that index. Returns the entity that was evicted, if one was."""
+        """Applies an action for the mention of this index. Returns the evicted entity, if any."""
         if action.cell is None:
             return None
         if action.kind is ActionKind.LINK:
@@ -56,5 +56,5 @@ class Cells:
         return evicted
 
     def least_recently_seen(self) -> int:
-        """The cell whose latest mention lies furthest back."""
+        """The cell whose latest mention is the oldest."""
         return min(range(len(self)), key=self.last_seen.__getitem__)

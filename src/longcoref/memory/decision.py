@@ -1,4 +1,4 @@
-"""What was decided for one mention, and the scores behind it."""
+"""The decision about one mention, with its scores."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ MentionType = TypeVar("MentionType")
 
 
 def decode(mentions: Iterable[MentionType], actions: Iterable[Action]) -> list[Sequence[MentionType]]:
-    """The clusters that the actions mean, in the order in which they were opened.
+    """The clusters that result from the actions, in the order in which they were opened.
 
-    Ignored and invalid mentions are in no cluster; an entity that was evicted and came back has two, unless it was
-    recalled.
+    Ignored and invalid mentions are in no cluster. An entity that was evicted and mentioned again has two clusters,
+    unless it was recalled.
     """
     cells = Cells(archive={})
     clusters: list[list[MentionType]] = []

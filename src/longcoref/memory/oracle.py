@@ -1,4 +1,4 @@
-"""The right action for every mention: what the model is taught (paper, appendix on ground truth)."""
+"""The right action for every mention, which the model learns (paper, appendix on ground truth)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def oracle_actions(entities: Sequence[int | None], sizes: Mapping[int, int], pol
     """The actions that keep the most gold mentions tracked, in the order of the mentions.
 
     `entities` has the gold entity of each mention in text order, None for a mention that is not gold. `sizes` has
-    the number of gold mentions of every entity, those that were never proposed included: they are never
-    processed, so they stay counted as remaining. Where the policy recalls, an entity that was evicted returns wherever
-    it would be opened anew.
+    the number of gold mentions of every entity, including those that were never proposed: they are
+    never processed, so they always count as remaining. If the policy recalls, an evicted entity is recalled instead of
+    opened again.
     """
     cells = empty_cells(policy)
-    number_of: dict[int, int] = {}  # under which each gold entity was opened last
+    number_of: dict[int, int] = {}  # the number of each gold entity when it was last opened
     held: list[int | None] = []  # the gold entity in each cell; None where an invalid mention was tracked
     cell_of: dict[int, int] = {}
     remaining = dict(sizes)
@@ -62,7 +62,7 @@ def _unmatched(
         inside = held[cell]
         return 0 if inside is None else remaining[inside]
 
-    # Fewest remaining mentions first; among equals the one seen longest ago.
+    # The fewest remaining mentions; ties go to the least recently seen entity.
     cell = min(options.evict, key=lambda cell: (left(cell), cells.last_seen[cell]))
     newcomer = 0 if entity is None else remaining[entity]
     return Action(ActionKind.EVICT, cell) if left(cell) <= newcomer else IGNORE

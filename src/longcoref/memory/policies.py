@@ -1,4 +1,4 @@
-"""The paper's four memories. A policy says what may be done with a mention that matches no tracked entity.
+"""The paper's four memories. A policy lists the legal actions for a mention that matches no tracked entity.
 
 | paper  | class             | room left    | full                                             |
 |--------|-------------------|--------------|--------------------------------------------------|
@@ -7,8 +7,8 @@
 | LB-MEM | `LearnedMemory`   | NEW, INVALID | EVICT any cell, IGNORE, INVALID                  |
 | RB-MEM | `RuleMemory`      | NEW, INVALID | EVICT the least recently seen, IGNORE, INVALID   |
 
-`WithRecall` is any of them with an archive of what was evicted. A new behaviour is a new class with `options`; the
-loops that consult it are not touched.
+`WithRecall` adds an archive of evicted entities to any of them. A new behaviour is a new class with `options`; the
+loops that call it do not change.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
 
 RECALL_CANDIDATES = 8
-"""At most so many archived entities are compared with a mention, however many there are."""
+"""The largest number of archived entities that are compared with a mention."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The legal actions for an unmatched mention. `new` is the free cell to open, `evict` the cells that may go."""
+    """The legal actions for an unmatched mention. `new` is the free cell to open, `evict` the cells to choose from."""
 
     new: int | None = None
     evict: Sequence[int] = ()
@@ -41,7 +41,7 @@ class Options:
         return offered + [IGNORE] * self.ignore + [INVALID] * self.invalid
 
     def action(self, number: int) -> Action:
-        """`actions()[number]`, without the others."""
+        """The same as `actions()[number]`, without building the list."""
         if self.new is not None:
             if number == 0:
                 return Action(ActionKind.NEW, self.new)
@@ -52,11 +52,11 @@ class Options:
 
 
 class MemoryPolicy(Protocol):
-    """What the loops ask of a memory. `capacity` is None where memory may grow."""
+    """What the loops ask of a memory. `capacity` is None if the memory may grow."""
 
     @property
     def name(self) -> str:
-        """The name under which commands and configs know it."""
+        """Its name in commands and configs."""
 
     @property
     def capacity(self) -> int | None:
@@ -64,7 +64,7 @@ class MemoryPolicy(Protocol):
 
     @property
     def recalls(self) -> bool:
-        """Whether an evicted entity can return to a cell; if not, evicted is forgotten, as in the paper."""
+        """Whether an evicted entity can return to a cell; in the paper it is forgotten."""
 
     def options(self, cells: Cells) -> Options:
         """What may be done with a mention that matches none of the entities in `cells`."""
@@ -108,7 +108,7 @@ def _checked(capacity: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LearnedMemory:
-    """LB-MEM: when full, any entity may be evicted: the one with the fewest mentions to come, as predicted."""
+    """LB-MEM: when full, any entity may be evicted; the model predicts which has the fewest mentions to come."""
 
     capacity: int | None
     name = "learned"
@@ -144,7 +144,7 @@ class RuleMemory:
 
 @dataclass(frozen=True, slots=True)
 class GivenMentions:
-    """Another policy, for mentions that the caller vouches for: none is ever rejected as invalid."""
+    """Another policy, for mentions given by the caller: none is rejected as invalid."""
 
     policy: MemoryPolicy
 
@@ -170,8 +170,10 @@ class GivenMentions:
 
 @dataclass(frozen=True, slots=True)
 class WithRecall:
-    """Another policy, whose evicted entities are archived and can return: before an entity is opened, the archive is
-    asked, and who returns takes the cell that a newcomer would take, or the best one to give up.
+    """Another policy, whose evicted entities are archived and can return.
+
+    Before an entity is opened, the archive is searched; an entity that returns takes the free cell, or the cell that
+    scores best for eviction.
     """
 
     policy: MemoryPolicy

@@ -1,7 +1,7 @@
 """Coreference metrics: clusterings in, precision, recall and F1 out.
 
-A clustering is a sequence of collections of hashable spans. `alignment` lays a key and a response side by side, each
-metric counts on it, and `conll` puts the metrics together.
+A clustering is a sequence of collections of hashable spans. `alignment` compares a key with a response once, each
+metric takes its counts from it, and `conll` combines the metrics.
 """
 
 from longcoref.metrics.alignment import Clustering

@@ -1,12 +1,12 @@
 """What a key and a response clustering have in common: computed once, read by every metric.
 
-Spans that stand in several clusters are treated as the official scorer does:
+Spans that occur in several clusters are treated as the official scorer does:
 
 * a response span that the key knows stays in the first cluster that has it and leaves the later ones;
 * a response span that the key does not know counts in each of its clusters;
 * a key span counts in each of its clusters; where one cluster must be named, it belongs to the last of them.
 
-A span that stands twice in one cluster counts once.
+A span that occurs twice in one cluster counts once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Alignment:
     """Two clusterings of one document, side by side.
 
     `shared[k, r]` lists the spans of key cluster `k` that are in response cluster `r` too; pairs without a common
-    span are absent. `owned[k, r]` counts those of them that belong to `k`: the two differ only by spans that stand
+    span are absent. `owned[k, r]` counts those of them that belong to `k`: the two differ only by spans that occur
     in several key clusters.
     """
 
@@ -35,7 +35,7 @@ class Alignment:
 
 
 def align(key: Clustering, response: Clustering, *, keep_singletons: bool = True) -> Alignment:
-    """Lays a response beside a key; without singletons, clusters of one mention are left out on both sides."""
+    """Aligns a response with a key; without singletons, clusters of one mention are left out on both sides."""
     smallest = 1 if keep_singletons else 2
     key_clusters = _clusters(key, smallest)
     owner = {span: index for index, cluster in enumerate(key_clusters) for span in cluster}
@@ -58,11 +58,11 @@ def align(key: Clustering, response: Clustering, *, keep_singletons: bool = True
 
 
 def _clusters(clustering: Clustering, smallest: int) -> list[tuple[Hashable, ...]]:
-    """The clusters of enough distinct spans, in their order, each span once."""
+    """The clusters with at least `least` distinct spans, in their order, each span once."""
     distinct = (tuple(dict.fromkeys(cluster)) for cluster in clustering)
     return [cluster for cluster in distinct if len(cluster) >= smallest]
 
 
 def total(clusters: Sequence[Collection[Hashable]]) -> int:
-    """How many mentions the clusters hold."""
+    """The number of mentions in the clusters."""
     return sum(map(len, clusters))

@@ -1,4 +1,4 @@
-"""B³ (Bagga & Baldwin 1998): for each mention, the part of its cluster that the other side has around it."""
+"""B³ (Bagga & Baldwin 1998): for each mention, the share of its cluster that the other side has in the same cluster."""
 
 from __future__ import annotations
 

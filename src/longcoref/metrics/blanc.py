@@ -39,14 +39,14 @@ class LinkCounts:
 
 
 NO_LINKS = LinkCounts()
-"""The link counts of no document at all."""
+"""The link counts of no document."""
 
 
 def blanc(alignment: Alignment) -> LinkCounts:
     """Counts for BLANC.
 
-    A span that stands in two clusters of one side is linked to both, and once not linked to itself: so counts the
-    official scorer, which lists the links of each kind in a set.
+    A span in two clusters of one side has links to both, and one non-coreference link to itself: the official scorer
+    counts this way because it keeps the links of each kind in a set.
     """
     shared = alignment.shared
     coreferent = _pairs_inside(list(shared.values()))
@@ -75,12 +75,12 @@ def _totals(cells: dict[tuple[int, int], int], axis: int) -> Counter[int]:
 
 
 def _in_several(clusters: Iterable[Collection[Hashable]]) -> set[Hashable]:
-    """The spans that stand in more than one cluster."""
+    """The spans in more than one cluster."""
     return {span for span, count in Counter(chain.from_iterable(clusters)).items() if count > 1}
 
 
 def _pairs_inside(clusters: Sequence[Collection[Hashable]]) -> int:
-    """How many different pairs of spans stand together in a cluster."""
+    """The number of distinct pairs of spans in the same cluster."""
     several = _in_several(clusters)
     repeated: Counter[frozenset[Hashable]] = Counter()
     for cluster in clusters if several else ():
@@ -89,7 +89,7 @@ def _pairs_inside(clusters: Sequence[Collection[Hashable]]) -> int:
 
 
 def _pairs_between(clusters: Sequence[Collection[Hashable]]) -> int:
-    """How many different pairs of spans stand in two different clusters."""
+    """The number of distinct pairs of spans in two different clusters."""
     several = _in_several(clusters)
     plain = [sum(span not in several for span in cluster) for cluster in clusters]
     return comb(sum(plain) + len(several), 2) - sum(comb(count, 2) for count in plain) + len(several)

@@ -40,8 +40,8 @@ def best_assignment(values: Mapping[tuple[int, int], float]) -> float:
     gains = np.array(list(values.values()), dtype=np.float64)
     rows, columns = (np.unique(cells[:, axis], return_inverse=True)[1] for axis in (0, 1))
     height, width = rows.max() + 1, columns.max() + 1
-    # The solver wants every row assigned and every cost above 0: each row gets a column of its own that gains
-    # nothing, and a constant that every row pays once turns gains into costs without changing which choice is best.
+    # The solver requires every row to be assigned and every cost to be above 0: each row gets a column of its own
+    # with gain 0, and subtracting gains from a constant turns them into costs without changing the best assignment.
     constant = gains.max() + 1
     own = np.arange(height)
     costs = sparse.csr_matrix(

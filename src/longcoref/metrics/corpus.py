@@ -1,4 +1,4 @@
-"""Scores of annotated documents: each response document meets the key document of the same id and part."""
+"""Scores of annotated documents: each response document is compared with the key document of the same id and part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CorpusScores:
     documents: dict[tuple[str, int], Scores]
 
     def as_json(self, *, per_document: bool = False) -> dict[str, Any]:
-        """The corpus's scores in per cent at the top level; on request, `documents` with the scores of each."""
+        """The scores of the corpus in per cent and, if wanted, those of each document under `documents`."""
         result: dict[str, Any] = dict(self.total.as_json())
         if per_document:
             result["documents"] = [
@@ -46,8 +46,8 @@ def score_corpus(
 def pair_documents(keys: Iterable[Document], responses: Iterable[Document]) -> Iterator[tuple[Document, Document]]:
     """Each key with the response of the same id and part, in the order of the keys.
 
-    Both sides must have the same documents, with as many words. (The official scorer silently takes a missing
-    response document for an empty one and leaves out a document that the key lacks.)
+    Both sides must have the same documents, with as many words. (The official scorer silently treats a missing
+    response document as empty and ignores a document that the key lacks.)
     """
     key_documents, response_documents = _by_key("key", keys), _by_key("response", responses)
     _require_all("response", "key", key_documents, response_documents)

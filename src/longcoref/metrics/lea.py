@@ -1,4 +1,4 @@
-"""LEA (Moosavi & Strube 2016): each entity weighs its size times the part of its links that is found.
+"""LEA (Moosavi & Strube 2016): each entity is weighted by its size and scored by the share of its links that is found.
 
 A singleton has one link, to itself, which the other side finds if the mention is a singleton there too.
 """
@@ -23,7 +23,7 @@ def lea(alignment: Alignment) -> Counts:
 
 
 def _found(size: int, other_size: int, common: int) -> float:
-    """What a cluster of the other side, which shares `common` mentions, adds to an entity of `size` mentions."""
+    """The score that a cluster of the other side with `common` shared mentions adds to an entity of `size` mentions."""
     if size == 1:
         return float(other_size == 1)
     return size * comb(common, 2) / comb(size, 2)

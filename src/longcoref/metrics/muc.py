@@ -1,4 +1,4 @@
-"""MUC (Vilain et al. 1995): how many links it takes to join what is split. Singletons have no link and do not count."""
+"""MUC (Vilain et al. 1995): the links needed to join what is split. Singletons have no links and do not count."""
 
 from __future__ import annotations
 

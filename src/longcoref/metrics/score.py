@@ -45,4 +45,4 @@ class Counts:
 
 
 NOTHING = Counts()
-"""The counts of no document at all."""
+"""The counts of no document."""

@@ -1,4 +1,4 @@
-"""Dropout at the price of its random bits: sixteen a value, eight times cheaper on a CPU than torch's own draws."""
+"""Dropout with sixteen random bits per value, eight times cheaper on a CPU than torch's own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _BITS = 16
 
 
 def kept(shape: torch.Size, rate: float) -> Tensor:
-    """True where a value stays; each goes with probability `rate`, rounded to sixteen bits."""
+    """True where a value is kept; each is dropped with probability `rate`, rounded to sixteen bits."""
     count = shape.numel()
     words = torch.empty(-(-count * _BITS // 64), dtype=torch.int64).random_(-(2**63), None)
     stays = round((1 - rate) * 2**_BITS) - 2 ** (_BITS - 1)
@@ -18,5 +18,5 @@ def kept(shape: torch.Size, rate: float) -> Tensor:
 
 
 def dropout(values: Tensor, rate: float, training: bool) -> Tensor:
-    """Values as they are, or in training some set to zero and the others raised, so that their mean stays."""
+    """The values; in training some are set to zero and the others are scaled up, so that the mean is unchanged."""
     return values * (kept(values.shape, rate) * (1 / (1 - rate))) if training and rate else values

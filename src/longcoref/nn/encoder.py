@@ -26,7 +26,7 @@ from longcoref.runtime.pieces import Integers, Tokenizer
 from longcoref.runtime.windows import Window
 
 GROUP_PIECES = 1024
-"""Windows are encoded in groups of about this many pieces: on CPU the fastest, and memory stays small."""
+"""Windows are encoded in groups of about this many pieces, which is fastest on a CPU and needs little memory."""
 
 
 class Encoder(nn.Module):
@@ -47,8 +47,8 @@ class Encoder(nn.Module):
     def load(cls, name: str | Path, *, frozen: bool = True, dropout: float = 0.0) -> Encoder:
         """Opens an encoder by directory, installed package, or hub name.
 
-        `dropout` acts on the hidden states; attention weights get none, because with it torch leaves its fused
-        attention, and on CPU that costs more than anything else in training.
+        `dropout` acts on the hidden states; attention weights get none, because torch would then not use its
+        fused attention, which on a CPU would cost more than anything else in training.
         """
         source, local = _find(name)
         try:
@@ -80,7 +80,7 @@ class Encoder(nn.Module):
         return self
 
     def freeze_below(self, layers: int) -> None:
-        """Keeps all but the top `layers` layers as they are: no gradient is computed for them."""
+        """Freezes all but the top `layers` layers: no gradient is computed for the others."""
         first = int(self.config.num_hidden_layers) - layers
         for name, parameter in self.model.named_parameters():
             number = re.search(r"\.(\d+)\.", name)
@@ -99,9 +99,9 @@ class Encoder(nn.Module):
 
     @property
     def max_pieces(self) -> int:
-        """The most pieces that a window may have, its marks not counted."""
+        """The largest number of pieces in a window, special pieces not counted."""
         marks = len(self.tokenizer.opening) + len(self.tokenizer.closing)
-        # RoBERTa and its kin number positions from the padding id + 1.
+        # RoBERTa and similar models number positions from the padding id + 1.
         lost = self.config.pad_token_id + 1 if "roberta" in self.config.model_type else 0
         return int(self.config.max_position_embeddings) - lost - marks
 
@@ -125,7 +125,7 @@ class Encoder(nn.Module):
         table = self.model.get_input_embeddings()(torch.from_numpy(np.concatenate((read, marks))))
         opened, closed, padding = np.split(np.arange(len(read), len(read) + len(marks)), [len(opening), -1])
         vectors: list[Tensor] = []
-        rows = np.empty(windows[-1].keep_end - keep_start, np.int64)  # where each kept piece stands in `vectors`
+        rows = np.empty(windows[-1].keep_end - keep_start, np.int64)  # the row of each kept piece in `vectors`
         seen = 0
         for group in _groups(windows):
             length = max(window.end - window.start for window in group) + len(opening) + len(closing)
@@ -190,7 +190,7 @@ def _groups(windows: Sequence[Window]) -> Iterator[list[Window]]:
 
 
 def _find(name: str | Path) -> tuple[str, bool]:
-    """Where the files are, and whether that is on this machine."""
+    """Where the files are, and whether they are local."""
     if Path(name).is_dir():
         return str(name), True
     try:
@@ -205,7 +205,7 @@ def _find(name: str | Path) -> tuple[str, bool]:
 
 
 def _tokenizer(source: str, local: bool) -> Tokenizer:
-    """The tokenizer of an encoder; transformers makes one of the vocabulary of models that have no tokenizer.json."""
+    """The tokenizer of an encoder; without a tokenizer.json, transformers builds one from the vocabulary."""
     path = Path(source) / "tokenizer.json"
     if path.is_file():
         return Tokenizer.open(path)
@@ -215,7 +215,7 @@ def _tokenizer(source: str, local: bool) -> Tokenizer:
 
 @contextmanager
 def _no_progress_bar() -> Iterator[None]:
-    """Keeps transformers from drawing on the terminal: what is shown is the command's business."""
+    """Keeps transformers from printing: only commands do that."""
     shown = transformers.logging.is_progress_bar_enabled()
     transformers.logging.disable_progress_bar()
     try:

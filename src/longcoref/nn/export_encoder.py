@@ -1,7 +1,7 @@
 """The encoder as an ONNX file that the runtime reads without torch.
 
 The graph is written node by node, with onnxruntime's fused operators, for encoders built like BERT. A window is one
-run, so nothing that is encoded together with it can change it; 8-bit activations are scaled row by row.
+run, so its vectors do not depend on other windows; 8-bit activations are scaled row by row.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
 WEIGHTS = ("float32", "float16", "compact", "int8")
-"""How weights are stored; compact is float16 with the table of pieces in bytes, int8 has the matrices in bytes too.
+"""How weights are stored: compact is float16 with an 8-bit embedding table, int8 has 8-bit matrices as well.
 
-Numbers between layers are float32 in all of them.
+Activations between layers are float32 in all of them.
 """
 
 _FAMILIES = ("bert", "camembert", "roberta", "xlm-roberta")
 _FUSED = "com.microsoft"
 _ACTIVATIONS = {"gelu": "BiasGelu", "gelu_new": "FastGelu", "gelu_fast": "FastGelu", "gelu_pytorch_tanh": "FastGelu"}
 _LOWEST_GELU = 0.17
-"""GELU never goes below minus this."""
+"""The minimum of GELU is minus this."""
 
 _GELU_ZERO = 24
-"""The byte that stands for 0 after GELU; the bytes below it reach down to the least value."""
+"""The byte that represents 0 after GELU; the bytes below it reach down to its minimum."""
 
 Sample = Sequence[tuple[Integers, Sequence[Window]]]
 
@@ -46,11 +46,11 @@ Sample = Sequence[tuple[Integers, Sequence[Window]]]
 def export_encoder(encoder: Encoder, path: str | Path, *, weights: str = "float32", sample: Sample = ()) -> None:
     """Writes the encoder to an ONNX file.
 
-    Its inputs are `ids`, (1, pieces with marks), and `keep_start` and `keep_end`, (1,), the stretch of them whose
-    `vectors`, (1, kept, width), are wanted.
+    Its inputs are `ids`, (1, pieces with marks), and `keep_start` and `keep_end`, (1,), the part of them whose
+    `vectors`, (1, kept, width), are returned.
 
-    `sample` are documents (pieces and some of their windows) of the kind that will be read; int8 needs them to see
-    which numbers matter, about ten windows are enough.
+    `sample` are documents (pieces and some of their windows) of the kind that will be read; int8 is
+    calibrated on them, and about ten windows are enough.
     """
     if weights not in WEIGHTS:
         raise UsageError(unknown_name("weight format", weights, WEIGHTS))
@@ -74,7 +74,7 @@ class _Graph:
     constants: list[Any] = field(default_factory=list)
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """Appends a node; gives the name of its output, or a list of names where there are several."""
+        """Appends a node; returns the name of its output, or a list of names if there are several."""
         names = [f"{operator}_{len(self.nodes)}_{index}" for index in range(outputs)]
         self.nodes.append(helper.make_node(operator, inputs, names, domain=domain, **attributes))
         return names[0] if outputs == 1 else names
@@ -87,7 +87,7 @@ class _Graph:
         return name
 
     def axis(self, number: int) -> str:
-        """Appends the list of one axis."""
+        """Appends a constant list of one axis."""
         return self.constant(np.array([number]), np.int64)
 
     def matrix(self, value: Tensor) -> str:
@@ -98,7 +98,7 @@ class _Graph:
         return widened
 
     def rows(self, table: Tensor, indices: str) -> str:
-        """Looks up rows of a table; only what is read is widened. In bytes, each row has its own scale."""
+        """Looks up rows of a table and widens only those. An 8-bit table has a scale for each row."""
         if self.weights in ("compact", "int8"):
             scale = table.detach().abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
             parts = (self.constant((table / scale).round(), np.int8), self.constant(scale))
@@ -133,7 +133,7 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
 
     def add_and_normalise(product: tuple[str, Tensor], skip: str, norm: Any) -> str:
         value, bias = product
-        # onnxruntime has one operator for all this, which on CPU takes several times as long.
+        # onnxruntime has one operator for all of this, but on a CPU it takes several times as long.
         summed = graph.add("Add", graph.add("Add", value, skip), graph.constant(bias))
         return graph.normalise(summed, norm, epsilon)
 
@@ -145,7 +145,7 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
         if layer is not layers[-1]:
             kept = hidden
             mixed = linear(hidden, query, key, value)
-        else:  # here only the kept pieces are read: the others need no query, and nothing that follows from it
+        else:  # the last layer: only the kept pieces need a query and what follows from it
             kept = graph.add("Slice", hidden, "keep_start", "keep_end", graph.axis(1))
             mixed = linear(kept, query) + linear(hidden, key, value)
         biases = graph.constant(torch.cat([bias for _, bias in mixed]))
@@ -173,7 +173,7 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
 
 
 def _embed(graph: _Graph, encoder: Encoder, epsilon: float) -> str:
-    """Pieces plus positions plus the one segment there is, normalised."""
+    """The normalised sum of piece, position and segment embeddings; there is one segment."""
     tables = encoder.model.embeddings
     first = encoder.config.pad_token_id + 1 if "roberta" in encoder.config.model_type else 0
     places = tables.position_embeddings.weight[first:] + tables.token_type_embeddings.weight[0]
@@ -186,8 +186,8 @@ def _embed(graph: _Graph, encoder: Encoder, epsilon: float) -> str:
 def _integer_products(
     graph: _Graph, inputs: str, layers: Sequence[Any], sample: InputSample, activated: bool
 ) -> list[tuple[str, Tensor]]:
-    """Inputs times weights in bytes. Each row of inputs has its own scale, so that rows do not disturb each other."""
-    if activated:  # nothing lies far below zero, so most of a byte's range serves what lies above
+    """Inputs times 8-bit weights. Each row of inputs has its own scale, so that rows do not affect each other."""
+    if activated:  # no value is far below zero, so most of the range of a byte is used for positive values
         smooth, zero = torch.ones(layers[0].in_features), _GELU_ZERO
         magnitude = inputs
     else:
@@ -212,7 +212,7 @@ def _integer_products(
 
 
 def _input_samples(encoder: Encoder, sample: Sample) -> dict[nn.Module, InputSample]:
-    """What the inputs of every linear layer look like on the sample."""
+    """Statistics of the inputs of every linear layer on the sample."""
     layers = [module for module in encoder.model.modules() if isinstance(module, nn.Linear)]
     gathered: dict[nn.Module, InputSample] = {layer: InputSample(layer.in_features) for layer in layers}
     hooks = [layer.register_forward_pre_hook(lambda layer, inputs: gathered[layer].add(inputs[0])) for layer in layers]
@@ -221,7 +221,7 @@ def _input_samples(encoder: Encoder, sample: Sample) -> dict[nn.Module, InputSam
     try:
         with torch.no_grad():
             for ids, windows in sample:
-                for window in windows:  # one at a time: padding is no sample of anything
+                for window in windows:  # one at a time, because padding would distort the statistics
                     encoder.encode(ids, [window])
     finally:
         encoder.train(training)

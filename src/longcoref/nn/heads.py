@@ -1,6 +1,6 @@
 """The scoring functions of the paper in torch: mention score, link score, fertility, kinds and types.
 
-All first layers are factored (design, section 5): a layer over a concatenation is the sum of layers over its
+All first layers are factored (docs/design.md, section 5): a layer over a concatenation is the sum of layers over its
 parts, so no vector of the many candidate spans is ever built. `runtime/heads.py` is the numpy twin.
 """
 
@@ -19,7 +19,7 @@ from longcoref.nn.dropout import dropout
 from longcoref.nn.pairs import PairScores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Integers, Recalls, Unrolled
 
-CLOSED = -1e9  # the score of what is not offered
+CLOSED = -1e9  # the score of an option that is not offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Heads(nn.Module):
         widths = functional.linear(self._dropped(self.span_width_embedding.weight), width_part)
         prior = self.width_prior(self.width_prior_embedding.weight)
 
-        # Starts with the most candidates first: those that reach width w are then the first so many.
+        # Sorted by their number of candidates, the starts that reach a width are always the first ones.
         available = torch.from_numpy(candidates.widths)
         order = torch.argsort(available, descending=True, stable=True)
         reaching = (available[order][None, :] >= torch.arange(1, candidates.max_width + 1)[:, None]).sum(1).tolist()
@@ -206,7 +206,7 @@ class Heads(nn.Module):
         options[:, INVALID_COLUMN] = -valid
         if self.fertility is None or not bool(full.any()):
             return options
-        # A mention that may be ignored stands beside the entities that may go as one more of them.
+        # A mention that may be ignored is scored like one more entity that may be evicted.
         own = torch.from_numpy(unrolled.option_mention)[full]
         pairs, states = torch.from_numpy(unrolled.evict_pair), torch.from_numpy(unrolled.pair_state)
         part_e, feature = self.fertility.hidden.weight.split_with_sizes([self.span_width, features.shape[1]], 1)
@@ -236,7 +236,7 @@ class Heads(nn.Module):
         return scores + layers.output.bias
 
     def features(self, codes: Tensor) -> Tensor:
-        """g: the feature embeddings side by side, with dropout; shape (pairs, features × size)."""
+        """g: the concatenated feature embeddings, with dropout; shape (pairs, features × size)."""
         if not self.feature_embeddings:
             return self.attention.weight.new_zeros((len(codes), 0))
         tables: list[Tensor] = [*self.feature_embeddings.parameters()]

@@ -1,8 +1,8 @@
-"""Scores of mentions beside entity states, with the product W(x⊙e) as the only large work.
+"""Scores of pairs of a mention and an entity state, with the product W(x⊙e) as the only large operation.
 
 The first layer over [x; e; x⊙e; g] is a sum: the parts of x and e are projected once per mention and once per state,
-and only W[x⊙e; g] is paid per pair. Pairs are worked off in chunks that fit the processor's cache; what the backward
-pass needs again is kept (the hidden layer) or made again (x⊙e).
+and only W[x⊙e; g] is computed per pair. Pairs are processed in chunks that fit the processor's cache; the backward
+pass keeps the hidden layer and recomputes x⊙e.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHUNK = 1024
 class PairScores(torch.autograd.Function):
     """w · dropout(relu(px[i] + pe[s] + W[x[i]⊙e[s]; g])) for pairs (i, s), without the output bias.
 
-    With x and e of no width at all, what is left of a pair is its features: so fertility is scored.
+    With x and e of width 0, only the features of a pair remain: this is how fertility is scored.
     """
 
     @staticmethod
@@ -73,7 +73,7 @@ class PairScores(torch.autograd.Function):
             xi, es, z = x.index_select(0, i), e.index_select(0, s), inputs[: len(i)]
             torch.mul(xi, es, out=z[:, :span])
             z[:, span:] = features[rows]
-            # Where the hidden layer is not positive, relu or dropout has closed it.
+            # Where the hidden layer is not positive, relu or dropout has set it to zero.
             inner = torch.outer(gradient[rows], output).mul_(hidden[rows] > 0)
             dpx.index_add_(0, i, inner)
             dpe.index_add_(0, s, inner)

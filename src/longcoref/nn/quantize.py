@@ -1,8 +1,8 @@
 """Weights of a linear layer as 8-bit integers that keep the layer's output, given a sample of its inputs.
 
 Three measures keep the accuracy that plain rounding loses. Input channels with large values are scaled down and their
-weights up (SmoothQuant, Xiao et al. 2023). Each column's rounding error is made good by the columns not yet rounded,
-as far as the inputs go together (GPTQ, Frantar et al. 2023). And no two neighbouring weights can overflow the 16-bit
+weights up (SmoothQuant, Xiao et al. 2023). Each column's rounding error is compensated by the columns not yet rounded,
+as far as their inputs correlate (GPTQ, Frantar et al. 2023). And no two neighbouring weights can overflow the 16-bit
 sums with which processors without dot-product instructions multiply bytes.
 """
 
@@ -19,7 +19,7 @@ LARGEST_PAIR = 128  # 255 * 128 is the most that fits in 16 bits
 
 
 class InputSample:
-    """What quantisation needs to know of the inputs of a layer, gathered over any number of calls."""
+    """Statistics of the inputs of a layer, accumulated over any number of calls."""
 
     def __init__(self, width: int) -> None:
         self.largest = torch.zeros(width)
@@ -36,14 +36,14 @@ class InputSample:
 
 @dataclass(frozen=True)
 class IntegerWeights:
-    """`weight * scale` is about what a layer multiplies its smoothed inputs with."""
+    """A quantised matrix: `weight * scale` approximates what a layer multiplies its smoothed inputs by."""
 
     weight: Tensor  # (inputs, outputs) int8
     scale: Tensor  # (outputs,)
 
 
 def smoothing(weights: Sequence[Tensor], sample: InputSample) -> Tensor:
-    """What to divide each input by, (inputs,), before it meets these matrices, (outputs, inputs), in bytes."""
+    """The divisor of each input, (inputs,), before it is multiplied by these matrices, (outputs, inputs), in 8 bits."""
     largest = torch.cat([weight.detach() for weight in weights]).abs().amax(0)
     return (sample.largest.clamp_min(1e-5) / largest.clamp_min(1e-5)).sqrt()
 
@@ -58,7 +58,7 @@ def integer_weights(weight: Tensor, sample: InputSample, smooth: Tensor) -> Inte
 
 
 def _rounded(weight: Tensor, products: Tensor, *, block: int = 128) -> Tensor:
-    """The weights as whole numbers; later columns make up for what rounding the earlier ones costs."""
+    """The weights as integers; later columns compensate for the rounding errors of earlier ones."""
     weight = weight.clone()
     whole = torch.zeros_like(weight)
     damped = products + torch.eye(len(products)) * (0.01 * products.diagonal().mean() + 1e-9)

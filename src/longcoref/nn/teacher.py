@@ -2,7 +2,7 @@
 
 The teacher's actions are known in advance, so every state an entity will ever have is a mean of known mentions.
 `unroll` says which mention meets which state, with which features, and what would be right; one batched graph then
-gives all scores and losses. No step of training loops over mentions with tensors in its hands.
+gives all scores and losses. No loop over mentions touches a tensor.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class Recalls:
-    """What the mentions that take a cell without a link find in the archive. A step is such a mention that finds any.
+    """The archived entities that mentions are compared with before they take a cell without a link.
 
-    A pair is a mention before the state in which an archived entity left. Pronouns do not look there, as at run time.
+    A step is such a mention with at least one candidate, a pair is a mention and the state in which an archived entity
+    was evicted. Pronouns are not compared, as at run time.
     """
 
     pair_mention: Integers  # (pairs,) sorted
     pair_state: Integers  # (pairs,)
     pair_step: Integers  # (pairs,)
-    pair_column: Integers  # (pairs,) its place among the candidates of the step
+    pair_column: Integers  # (pairs,) its number among the candidates of the step
     pair_codes: Integers  # (pairs, features)
-    target: Integers  # (steps,) the place of who returns, or NONE
+    target: Integers  # (steps,) the number of the entity that returns, or NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Unrolled:
     """A document's teacher-forced history. Mentions and states are numbered in text order.
 
     A state is an entity after one more mention; `members[s]` is that mention. `sequence` lists the states entity by
-    entity, `offsets` where each entity begins in it. A pair is a mention before a tracked entity's state.
+    entity, `offsets` where each entity begins in it. A pair is a mention and the state of a tracked entity.
     """
 
     members: Integers  # (states,) the mention that made the state
@@ -66,18 +67,18 @@ class Unrolled:
     pair_cell: Integers  # (pairs,)
     pair_codes: Integers  # (pairs, features)
     target: Integers  # (mentions,) the cell to link to, or NONE
-    self_codes: Integers  # (mentions, features) of a mention beside itself, for f_r(x)
+    self_codes: Integers  # (mentions, features) of a mention paired with itself, for f_r(x)
     option_mention: Integers  # (options,) mentions that link to nothing and have a choice, sorted
     option_full: npt.NDArray[np.bool_]  # (options,) whether the choice includes eviction and ignoring
-    evict_pair: Integers  # (evictions,) the pair that an eviction option stands for, sorted
+    evict_pair: Integers  # (evictions,) the pair of the entity that may be evicted, sorted
     evict_option: Integers  # (evictions,) the choice that it belongs to
-    evict_column: Integers  # (evictions,) its place among the evictions of that choice
-    option_target: Integers  # (options,) the column of what is right
-    recalls: Recalls | None = None  # where the memory recalls, and something was archived
+    evict_column: Integers  # (evictions,) its number among the evictions of that choice
+    option_target: Integers  # (options,) the column of the right option
+    recalls: Recalls | None = None  # if the memory recalls and something was archived
 
     @property
     def mentions(self) -> int:
-        """How many mentions were processed."""
+        """The number of mentions."""
         return len(self.target)
 
 
@@ -100,7 +101,7 @@ def unroll(
     features: Sequence[str],
     genre: int = 0,
 ) -> Unrolled:
-    """The history of a memory that is forced along `actions`; `index` has each mention's place among all proposals."""
+    """The history of a memory that is forced along `actions`; `index` has each mention's number among all proposals."""
     count = len(actions)
     mention = mention_arrays(facts, index)
     replay = _Replay.of(actions, policy)
@@ -130,11 +131,6 @@ def unroll(
             genre=genre,
         )
 
-    self_codes = np.zeros((count, len(features)), dtype=np.int64)
-    for column, name in enumerate(features):
-        if name in SCALAR_FEATURES:
-            self_codes[:, column] = last_action if name == "last_action" else genre
-
     pair_of = np.full(table.shape, NONE)
     pair_of[pair_mention, pair_cell] = np.arange(len(pair_mention))
     evict_option, evict_cell, evict_column = np.array(replay.evictions, dtype=np.int64).reshape(-1, 3).T
@@ -148,7 +144,7 @@ def unroll(
         pair_cell=pair_cell,
         pair_codes=codes(pair_mention, pair_state),
         target=np.array([a.cell if a.kind is ActionKind.LINK else NONE for a in actions], dtype=np.int64),
-        self_codes=self_codes,
+        self_codes=_self_codes(features, last_action, genre),
         option_mention=option_mention,
         option_full=np.array(replay.option_full, dtype=bool),
         evict_pair=pair_of[option_mention[evict_option], evict_cell],
@@ -159,9 +155,18 @@ def unroll(
     )
 
 
+def _self_codes(features: Sequence[str], last_action: Integers, genre: int) -> Integers:
+    """The features of mentions paired with themselves: only those that do not depend on an entity are known."""
+    codes = np.zeros((len(last_action), len(features)), dtype=np.int64)
+    for column, name in enumerate(features):
+        if name in SCALAR_FEATURES:
+            codes[:, column] = last_action if name == "last_action" else genre
+    return codes
+
+
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """A mention takes a cell without a link: the states of the archived entities, the latest first, and who returns."""
+    """A mention that takes a cell without a link, the states of the archived entities, and the one that returns."""
 
     mention: int
     states: list[int]
@@ -170,7 +175,7 @@ class _Opening:
 
 @dataclass(frozen=True, slots=True)
 class _Replay:
-    """What a walk over the actions finds, as plain lists."""
+    """The result of replaying the actions, as plain lists."""
 
     members: list[int]  # of each state, the mention
     cells: list[int]  # of each state, the cell
@@ -178,8 +183,8 @@ class _Replay:
     option_mentions: list[int]
     option_full: list[bool]
     option_targets: list[int]
-    evictions: list[tuple[int, int, int]]  # choice, cell, place among the evictions of the choice
-    openings: list[_Opening]  # where something is archived
+    evictions: list[tuple[int, int, int]]  # choice, cell, number among the evictions of the choice
+    openings: list[_Opening]  # if something is archived
 
     @classmethod
     def of(cls, actions: Sequence[Action], policy: MemoryPolicy) -> _Replay:
@@ -208,7 +213,7 @@ class _Replay:
         self.option_mentions.append(number)
         self.option_full.append(options.new is None)
         self.evictions.extend((choice, cell, place) for place, cell in enumerate(options.evict))
-        # Who returns takes a cell as a newcomer does.
+        # A recalled entity takes a cell like a new one.
         if options.evict and action.cell is not None:
             self.option_targets.append(EVICT_COLUMN + options.evict.index(action.cell))
         else:
@@ -218,7 +223,7 @@ class _Replay:
 def _recalls(
     openings: Sequence[_Opening], match: npt.NDArray[Any], codes: Callable[[Integers, Integers], Integers]
 ) -> Recalls | None:
-    """Who is compared: who returns, and besides the best string matches, the latest first."""
+    """The candidates: the entity that returns, and the best string matches, latest first."""
     if not openings:
         return None
     found: list[Integers] = []
@@ -248,7 +253,7 @@ def _recalls(
 
 
 def _state_table(replay: _Replay, count: int) -> Integers:
-    """Shape (mentions, cells): the state in each cell when the mention comes, or NONE."""
+    """Shape (mentions, cells): the state in each cell when the mention is processed, or NONE."""
     table = np.full((count + 1, max(replay.cells, default=-1) + 1), NONE, dtype=np.int64)
     if replay.members:
         table[np.array(replay.members) + 1, replay.cells] = np.arange(len(replay.members))
@@ -273,12 +278,12 @@ def _entity_arrays(mention: MentionArrays, members: Integers, sequence: Integers
 def _state_matches(
     facts: Sequence[PlacedFacts], members: Integers, sequence: Integers, offsets: Integers
 ) -> npt.NDArray[np.int8]:
-    """Shape (states, mentions): the best string match of a mention with the mentions behind a state."""
+    """Shape (states, mentions): the best string match of a mention with the mentions of a state."""
     return _so_far(np.maximum, match_levels([placed.facts for placed in facts])[members], sequence, offsets)
 
 
 def _so_far(combine: np.ufunc, values: npt.NDArray[Any], sequence: Integers, offsets: Integers) -> npt.NDArray[Any]:
-    """What each state's mention has, combined with what the earlier mentions of its entity have: (states, ...)."""
+    """The values of each state's mention, combined with those of the earlier mentions of its entity: (states, ...)."""
     ordered = values[sequence]
     for start, end in itertools.pairwise([*offsets.tolist(), len(ordered)]):
         if end - start > 1:

@@ -1,4 +1,4 @@
-"""From scores of candidate spans to the mentions worth clustering."""
+"""From the scores of candidate spans to the mentions that are clustered."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def select(
 ) -> Integers:
     """The proposed spans in text order: by start, then by end; shape (mentions, 2), in words.
 
-    With the rule `threshold`, each sentence is decided by itself, so a text may come sentence by sentence; with `top`,
-    the best of the whole document are taken, as in the paper.
+    With the rule `threshold`, each sentence is decided by itself, so a text can be streamed; with `top`, the best of
+    the whole document are taken, as in the paper.
     """
     mask = candidates.mask
     if config.rule == "top":
@@ -36,7 +36,7 @@ def select(
 
 
 def _allowed(candidates: Candidates, rows: slice, ratio: float) -> int:
-    """How many proposals some words may have: rounded down for the paper's unit, and never none for a sentence."""
+    """The largest number of proposals in these rows: rounded down for pieces, as in the paper, and up for words."""
     first, last = candidates.first[rows], candidates.last[rows]
     if candidates.unit == "pieces":
         return int(ratio * (last[-1] - first[0] + 1)) if len(first) else 0
@@ -44,7 +44,7 @@ def _allowed(candidates: Candidates, rows: slice, ratio: float) -> int:
 
 
 def _best(scores: npt.NDArray[np.floating[Any]], mask: npt.NDArray[np.bool_], count: int) -> npt.NDArray[np.bool_]:
-    """The `count` highest scores under the mask; of equal ones the first in text order."""
+    """The `count` highest scores under the mask; ties go to the first in text order."""
     fields = np.flatnonzero(mask)
     ranked = fields[np.argsort(-scores.ravel()[fields], kind="stable")[:count]]
     chosen = np.zeros(mask.size, dtype=bool)

@@ -1,7 +1,7 @@
-"""Windows: the stretches of pieces that the encoder reads at once.
+"""Windows: the runs of pieces that the encoder reads at once.
 
-Consecutive windows share a part of their pieces, and every piece takes its vector from the window where it has most
-context. Coordinates are pieces, without the marks ([CLS], [SEP]) that the encoder puts around a window.
+Consecutive windows share a part of their pieces, and every piece takes its vector from the window that gives it the
+most context. Coordinates are pieces, without the marks ([CLS], [SEP]) that the encoder puts around a window.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ class WindowSplitter:
         self._max_pieces = max_pieces
         self._overlap = overlap
         self._total = 0  # pieces fed so far
-        self._start = 0  # of the window that comes next
+        self._start = 0  # of the next window
         self._edge = 0  # of the window before it
         self._keep_start = 0
-        # Where words and sentences end, from the open window on; a sentence end is also the next one's start.
+        # The ends of words and sentences from the open window on; a sentence end is also the next one's start.
         self._word_ends: list[int] = []
         self._sentence_ends: list[int] = []
 
     @property
     def start(self) -> int:
-        """The first piece that windows to come will read."""
+        """The first piece that later windows will read."""
         return self._start
 
     def feed(self, lengths: Iterable[int], *, ends_sentence: bool = True) -> list[Window]:
-        """Takes the next words, given as numbers of pieces, and gives the windows that they complete.
+        """Takes the next words, given as numbers of pieces, and returns the windows that they complete.
 
         A long sentence may come in parts, all but its last with `ends_sentence=False`.
         """
