@@ -28,8 +28,8 @@ from reproduction.models import MemoryModel, memory_model
 RECIPES = ("litbank", "ontogum", "ontonotes")
 STAGES = ("models", "measures", "options", "encoder", "entity", "capacities", "length")
 """The paper's own models and their records; memory and time; validity and eviction decided jointly, as in the paper;
-then the paper's open questions: fine-tuning, a learned entity update, one set of weights for all capacities, and texts far
-longer than the training documents."""
+then the paper's open questions: fine-tuning, a learned entity update, one set of weights for all capacities, and
+texts far longer than the training documents."""
 FOLDS = 10
 _PAPER_MODELS = ("umem", "lb-5", "lb-10", "lb-20", "rb-5", "rb-10", "rb-20")
 DEFAULT_MODELS = {

@@ -115,11 +115,8 @@ def unroll(
     offsets = np.searchsorted(entity[sequence], np.arange(entity.max(initial=-1) + 1))
     members = np.array(replay.members, dtype=np.int64)
     states = _entity_arrays(mention, members, sequence, offsets)
-    match = (
-        _state_matches(facts, members, sequence, offsets)
-        if "match" in features or policy.recalls
-        else np.zeros((len(members), count))
-    )
+    needed = "match" in features or policy.recalls
+    match = _state_matches(facts, members, sequence, offsets) if needed else np.zeros((len(members), count))
 
     def codes(row: Integers, state: Integers) -> Integers:
         return pair_codes(
