@@ -89,7 +89,7 @@ def test_an_interrupted_plan_stops_its_process_and_goes_on_later(tmp_path: Path)
 
 
 def test_a_plan_that_cannot_be_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="comes after missing"):
+    with pytest.raises(UsageError, match="depends on missing"):
         run_plan([task(tmp_path, "a", "", "missing")])
     with pytest.raises(UsageError, match="two tasks"):
         run_plan([task(tmp_path, "a", ""), task(tmp_path, "a", "")])
