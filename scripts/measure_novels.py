@@ -1,10 +1,10 @@
-"""Scores whole novels: what recall, names and speech each add, and all of them together.
+"""Scores whole novels with recall, names and speech switched on one by one and together.
 
     python scripts/measure_novels.py PDNC --scorer novel_score.py --cache FOLDER > table.md
 
 PDNC holds the folders of the Project Dialogism Novel Corpus (novel_text.txt, quotation_info.csv); the scorer is a file
-with its `gold_mentions` and `score`. A novel is encoded once and its proposals are kept in the cache, in half
-precision; each row of the table is then a memory of its own over the same proposals. The corpus is for measuring only.
+with its `gold_mentions` and `score`. A novel is encoded once and its proposals are cached in half precision; each row
+of the table then clusters the same proposals. The corpus is for measuring only.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Says how often "I" and "you" in quotations join the right person, and how often a quotation gets its speaker.
+"""Measures how often "I" and "you" in quotations are resolved correctly, and how often a quotation gets its speaker.
 
     python scripts/measure_speech.py --data CORPORA --fold 0 --part dev
 
-CORPORA holds clones of lrec2020-coref and litbank; where the whole novel is at hand, the paragraphs are those of its
-text, as they are when a text is resolved. What is asked are the annotated "I" (me, my, …) and "you" of persons in
-annotated quotations, and the annotated speakers; what answers is what a memory and a second look make of the plain
-text. A cluster stands for the entity that most of its names, nouns and other pronouns are annotated as. A mention or a
-quotation that was not found is wrong.
+CORPORA holds clones of lrec2020-coref and litbank. Where the whole novel is available, its text shows the paragraphs,
+as it does when a text is resolved. The questions are the annotated "I" (me, my, …) and "you" in annotated quotations,
+and the annotated speakers; they are answered by the reader and post-processing on plain text. A cluster is taken to be
+the entity that most of its names, nouns and other pronouns are annotated as. A mention or quotation that was not found
+counts as wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Clusters = list[tuple[WordSpan, ...]]
 
 @dataclass
 class Row:
-    """What one setting made of all documents: clusters to be scored, and right and asked answers by kind."""
+    """The results of one setting: clusters to be scored, and the right and all answers of each kind."""
 
     pairs: list[tuple[Clusters, Clusters]] = field(default_factory=list)
     right: Counter[str] = field(default_factory=Counter)
@@ -50,7 +50,7 @@ class Row:
 
 
 def ask(row: Row, annotated: Annotated, found: list[MentionRecord], setting: Setting) -> None:
-    """Adds what a setting makes of one document to its row."""
+    """Adds the results of a setting on one document to its row."""
     gold = spans_of(annotated.document.clusters or ())
     entity_of = {span: number for number, spans in enumerate(gold) for span in spans}
     revision = revise(annotated.document, found, setting.book)
@@ -61,17 +61,17 @@ def ask(row: Row, annotated: Annotated, found: list[MentionRecord], setting: Set
             clusters.setdefault(mention.entity, []).append(mention.words)
             if mention.facts.pronoun not in ASKED and mention.words in entity_of:
                 meant.setdefault(mention.entity, Counter())[entity_of[mention.words]] += 1
-    stands_for = {cluster: counts.most_common(1)[0][0] for cluster, counts in meant.items()}
+    entity_in = {cluster: counts.most_common(1)[0][0] for cluster, counts in meant.items()}
     cluster_of = {span: cluster for cluster, spans in clusters.items() for span in spans}
     row.pairs.append((gold, [tuple(spans) for spans in clusters.values()]))
     for person in annotated.table.rows:
         if person.facts.pronoun in ASKED and person.quotation is not None:
             cluster = cluster_of.get(person.words, -1)
-            row.answer(ASKED[person.facts.pronoun], stands_for.get(cluster), person.entity)
+            row.answer(ASKED[person.facts.pronoun], entity_in.get(cluster), person.entity)
     for quotation in annotated.quotations:
         if quotation.speaker is not None:
             said = [one.speaker for one in revision.quotations if _covers(one.words, quotation.words.start)]
-            found_speaker = stands_for.get(said[0]) if said and said[0] is not None else None
+            found_speaker = entity_in.get(said[0]) if said and said[0] is not None else None
             row.answer("speaker", found_speaker, quotation.speaker)
 
 

@@ -33,7 +33,7 @@ def test_what_is_scored_is_what_resolving_gives(tiny_model: Path, names: bool, s
     assert len(expected) > 3
 
 
-def test_a_second_look_changes_something(tiny_model: Path) -> None:
+def test_post_processing_changes_something(tiny_model: Path) -> None:
     results = [longcoref.load(tiny_model, names=look, speech=look)(TEXT * 3) for look in (True, False)]
     spans = [{frozenset(mention.words for mention in cluster) for cluster in result} for result in results]
     assert spans[0] != spans[1]

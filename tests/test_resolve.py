@@ -62,7 +62,7 @@ def test_json_is_that_of_the_result(resolve, story: Path, expected: longcoref.Re
     assert several == [expected.as_json()] * 2
 
 
-def test_jsonl_says_the_same_as_json_without_a_second_look(
+def test_jsonl_says_the_same_as_json_without_post_processing(
     resolve, story: Path, tmp_path: Path, tiny_model: Path
 ) -> None:
     expected = longcoref.load(tiny_model, cells=3, threads=1, names=False, speech=False)(TEXT, id="story")

@@ -1,4 +1,4 @@
-"""Who speaks, to whom, and what a second look at the whole text makes of it."""
+"""Speakers, addressees, pronouns and the narrator in post-processing."""
 
 from __future__ import annotations
 

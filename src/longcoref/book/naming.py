@@ -1,4 +1,4 @@
-"""What an entity is called: its most informative mention, found without keeping the mentions."""
+"""The display name of an entity: its most informative mention, found without keeping all mentions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from longcoref.clusters import KINDS
 from longcoref.english.lexicon import POSSESSIVE_ENDINGS
 
-_MAX_STRINGS = 64  # kept per entity; the ones that come first are the ones that introduce it
+_MAX_STRINGS = 64  # kept per entity; the first ones introduce it
 _MAX_WORDS = 6
 _MAX_CHARACTERS = 60
 _COMMON = 0.05  # a name must be this frequent, compared with the most frequent one
@@ -16,7 +16,7 @@ _COMMON = 0.05  # a name must be this frequent, compared with the most frequent 
 
 @dataclass(slots=True)
 class NameChooser:
-    """Counts the wordings of an entity's mentions, those of the best kind so far, and picks one."""
+    """Counts the wordings of an entity's mentions of the most informative kind so far, and chooses one."""
 
     rank: int = len(KINDS)
     counts: Counter[str] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class NameChooser:
             self.counts[name] += 1
 
     def best(self) -> str:
-        """The name that says most: one that covers the other wordings, is frequent, and is no longer than needed."""
+        """The most informative name: one that covers the other wordings, is frequent, and no longer than necessary."""
         if not self.counts:
             return ""
         words = {name: frozenset(name.lower().split()) for name in self.counts}
@@ -52,7 +52,7 @@ class NameChooser:
 
 
 def without_possessive(name: str) -> str:
-    """The name without the ending that makes it an owner's."""
+    """The name without a possessive ending."""
     for ending in POSSESSIVE_ENDINGS:
         if name.endswith(ending):
             return name.removesuffix(ending).rstrip()

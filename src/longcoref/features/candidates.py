@@ -1,6 +1,6 @@
-"""Candidate spans: every stretch of words inside one sentence that is not too long to be a mention.
+"""Candidate spans: every sequence of words within a sentence that is short enough to be a mention.
 
-Scores of candidates stand in a grid of shape (words, max_width): row t, column w is the span of w + 1 words that
+Scores of candidates are stored in a grid of shape (words, max_width): row t, column w is the span of w + 1 words that
 starts at word t. A longer span is possible only where the shorter one is, so a row is filled from the left.
 """
 

@@ -1,7 +1,7 @@
-"""What the words of a mention say without any vector: strings to match, gender and number cues, who speaks.
+"""Facts about a mention that need no vector: strings to match, gender and number, and whether it is quoted.
 
-These are cues, not truths: they become features whose weight is learned. Everything is decided from the words of the
-mention and of the text before it, so that reading a text in pieces and reading it whole give the same facts.
+They are cues that become features with learned weights. They depend only on the words of the mention and of the text
+before it, so a text read in pieces has the same facts as one read whole.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from longcoref.english.names import Name, parse_name
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import QuotationScanner
 
-FIRST_PERSON, SECOND_PERSON = 5, 7  # the classes of I and of you
-HE_OR_SHE = (1, 2)  # the classes of pronouns that are one person's
-THIRD_PERSON = {1: "he", 2: "she", 4: "they"}  # the classes by which a text shows a gender, or leaves it open
+FIRST_PERSON, SECOND_PERSON = 5, 7  # the classes of "I" and "you"
+HE_OR_SHE = (1, 2)  # the classes of pronouns that refer to one person
+THIRD_PERSON = {1: "he", 2: "she", 4: "they"}  # the classes that show a gender, or leave it open
 
 _UNTELLING = MENTION_TITLES | DETERMINERS | frozenset(POSSESSIVE_ENDINGS)  # they do not tell entities apart
 
 
 @dataclass(frozen=True, slots=True)
 class MentionFacts:
-    """What the words of a mention say, wherever it occurs.
+    """Facts about the words of a mention, wherever it occurs.
 
-    `exact` is its wording without case and determiner, `head` its main word, `tokens` its telling words; all are
-    empty for a pronoun, whose class is `pronoun` (0 for anything else). `gender` is a set of bits, 0 if unknown. `name`
-    is the person's name that it is, None if it is none.
+    `exact` is its wording in lower case without the determiner, `head` its head word, and `tokens` its content words;
+    all are empty for a pronoun, whose class is `pronoun` (0 otherwise). `gender` is a set of bits, 0 if unknown. `name`
+    is the personal name in the mention, if there is one.
     """
 
     pronoun: int
@@ -58,12 +58,12 @@ class PlacedFacts:
 
 
 def is_title(word: str) -> bool:
-    """Whether a word stands before names: Mr., Captain, Aunt."""
+    """Whether a word is a title before names: Mr., Captain, Aunt."""
     return word.lower() in MENTION_TITLES
 
 
 def is_pronoun(word: str) -> bool:
-    """Whether a word can be a mention by itself without naming anything: she, them, who."""
+    """Whether a word is a pronoun: she, them, who."""
     return word.lower() in PRONOUNS
 
 

@@ -1,6 +1,7 @@
-"""Which cells hold an entity that shares a word, a head or its whole wording with a mention.
+"""An inverted index of the strings of all entities in memory.
 
-An inverted index: a mention is looked up by its own few strings, so the work does not grow with the memory.
+It finds the cells whose entity shares a word, a head or the whole wording with a mention. A mention is looked up by its
+own few strings, so the work does not grow with the memory.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class MatchIndex:
             self._add(cell, (level, string))
 
     def entries(self) -> list[tuple[int, int, str]]:
-        """Cell, level and string of all that is known: what `MatchIndex` takes."""
+        """Cell, level and string of every entry, as `MatchIndex` takes them."""
         return [(cell, *key) for cell, keys in self._keys.items() for key in keys]
 
     def levels(self, facts: MentionFacts, count: int) -> npt.NDArray[np.int64]:
@@ -47,7 +48,7 @@ class MatchIndex:
         return levels
 
     def add(self, cell: int, facts: MentionFacts) -> None:
-        """The entity in `cell` was mentioned so."""
+        """Adds a mention of the entity in `cell`."""
         for key in keys_of(facts):
             self._add(cell, key)
 
@@ -60,12 +61,12 @@ class MatchIndex:
         return sorted(self._keys.get(cell, ()))
 
     def put(self, cell: int, keys: Iterable[tuple[int, str]]) -> None:
-        """An entity with these strings is in `cell`."""
+        """Adds an entity with these strings to `cell`."""
         for key in keys:
             self._add(cell, key)
 
     def forget(self, cell: int) -> None:
-        """The entity in `cell` was evicted."""
+        """Removes the entity in `cell`, which was evicted."""
         for key in self._keys.pop(cell, ()):
             self._cells[key].discard(cell)
             if not self._cells[key]:

@@ -1,7 +1,7 @@
-"""Features of a mention beside an entity: small integers that index embedding tables (the paper's g).
+"""Features of a mention and an entity: small integers that index embedding tables (the paper's g).
 
 The paper has `count`, `distance`, `last_action` and `genre`; the others are ours. A feature is a row in `FEATURES`
-and a line in `pair_codes`. Codes are made for arrays of any shape, so that the parallel teacher (all mentions
+and a line in `pair_codes`. Codes are computed for arrays of any shape, so that the parallel teacher (all mentions
 against all cells) and the sequential loop (one mention against the cells) call the same function.
 """
 

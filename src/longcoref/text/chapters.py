@@ -1,6 +1,7 @@
-"""The chapters of a book, by their headings: a paragraph of its own that says "Chapter", is a number, or has one.
+"""The chapters of a book, found by their headings.
 
-A number with a title ("02 The Hunt") is a heading if it is the next one, so that an address is none.
+A heading is a short paragraph that says "Chapter" or the like, or is a number. A number with a title ("02 The Hunt") is
+one only if it is the next number, so that an address is not taken for a heading.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from longcoref.spans import WordSpan
 from longcoref.text.quotations import paragraph_starts
 
 _LONGEST = 12  # words of a heading
-_SHORTEST = 30  # words of a chapter: what is shorter is a table of contents, or the heading of a volume
+_SHORTEST = 30  # words of a chapter: anything shorter is a table of contents or the heading of a volume
 _NUMBER = r"(?:[IVXLC]+|\d{1,3})"
 _HEADING = re.compile(
     rf"(?:(?:{'|'.join(sorted(NUMBERED_HEADINGS))})\s+(?:the\s+)?(?:{_NUMBER}|[a-z-]+)\b"
@@ -27,7 +28,7 @@ _NUMBERED = re.compile(r"(\d{1,3})[.:)]?\s+[A-Z][^.!?]*$|[IVXLC]+[.:]\s+[A-Z][^.
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter: its heading, "" for what stands before the first one, and its words, heading included."""
+    """A chapter: its heading, "" for the text before the first one, and its words, heading included."""
 
     title: str
     span: WordSpan

@@ -1,20 +1,20 @@
-"""Sentences of text that comes as words already, without line ends or spaces to look at (OntoGUM).
+"""Sentences of text that is already split into words, without line ends or spaces to go by (OntoGUM).
 
-Such words keep the point of an abbreviation ("Mr."), so a lone point ends a sentence.
+Such words keep the full stop of an abbreviation ("Mr."), so a full stop alone ends a sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-_POINTS = frozenset((".", "。"))
-# They end a sentence unless it plainly goes on: "Who ?" he said.
+_FULL_STOPS = frozenset((".", "。"))
+# They end a sentence unless it clearly continues: "Who ?" he said.
 _UNSURE = frozenset(("?", "!", "...", "…", "....", ". . .", "?!", "!?", "??", "!!", "!!!", "???"))
 _CLOSING = frozenset(("”", "’", "''", ")", "]", "}", "»"))
 
 
 def split_words_into_sentences(words: Sequence[str]) -> list[list[str]]:
-    """The words, cut after each final point, question or exclamation mark and the closing marks behind it.
+    """The words, split after each full stop, question or exclamation mark and the closing marks that follow it.
 
     A straight quotation mark closes if one is open in the sentence so far.
     """
@@ -26,16 +26,16 @@ def split_words_into_sentences(words: Sequence[str]) -> list[list[str]]:
         position += 1
         if word == '"':
             quoted = not quoted
-        if word not in _POINTS and word not in _UNSURE:
+        if word not in _FULL_STOPS and word not in _UNSURE:
             continue
         while position < len(words):
             mark = words[position]
             if mark == '"' and quoted:
                 quoted = False
-            elif mark not in _CLOSING and mark not in _POINTS and mark not in _UNSURE:
+            elif mark not in _CLOSING and mark not in _FULL_STOPS and mark not in _UNSURE:
                 break
             position += 1
-        goes_on = position < len(words) and words[position][0].islower() and words[position - 1] not in _POINTS
+        goes_on = position < len(words) and words[position][0].islower() and words[position - 1] not in _FULL_STOPS
         if not goes_on:
             sentences.append(list(words[start:position]))
             start = position

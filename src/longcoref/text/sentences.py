@@ -1,4 +1,4 @@
-"""Where one sentence of raw English ends and the next begins, for text that comes whole or piece by piece."""
+"""Sentence splitting of raw English, for text that arrives whole or piece by piece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN
 # A text without sentence ends is cut here, so that nothing grows with it.
 MAX_WORDS = 512
 
-# How much of a whole text is split at a time, so that its sentences need not be held beside the document.
+# Characters of a whole text that are split at a time, so that its sentences are not held in addition to the document.
 _BLOCK = 65536
 
 # How many characters a decision may look ahead, white space included. The four patterns look less far.
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\s{1,4}[0-9]")
 _INITIAL = re.compile(r"\s{0,4}[A-Z]\.")
 _LABEL = re.compile(r"[0-9]{1,3}|[IVXLC]{1,8}")
 
-_PERHAPS = "abbreviation or ellipsis"  # it ends a sentence if one visibly opens behind it
+_PERHAPS = "abbreviation or ellipsis"  # it ends a sentence if a new one visibly opens after it
 _CONTINUES = frozenset(",:;-—―–")  # a sentence goes on after these, over a blank line too
 _CLOSES_AFTER_SPACE = frozenset("”»›)]}")  # the closing marks that cannot open
 
@@ -48,7 +48,7 @@ class SentenceStream:
         self._words: list[str] = []  # the open sentence
         self._starts: list[int] = []
         self._ends: list[int] = []
-        # The mark that may have ended it, or `_PERHAPS`, or nothing; and whether a quote or bracket closed behind it.
+        # The mark that may have ended it, or `_PERHAPS`, or nothing; and whether a quote or bracket closed after it.
         self._stop = ""
         self._closed = False
 
@@ -58,7 +58,7 @@ class SentenceStream:
         return self._read(self._decidable())
 
     def finish(self) -> list[Sentence]:
-        """The sentences that were still open. The text is over; a new one takes a new stream."""
+        """The sentences that were still open at the end of the text. A new text needs a new stream."""
         sentences = self._read(len(self._buffer) + 1)
         if self._words:
             sentences.append(self._take())
@@ -67,7 +67,7 @@ class SentenceStream:
     def _decidable(self) -> int:
         """Words that start before this place in the buffer cannot change any more, whatever comes.
 
-        They end before white space that has enough text behind it to look ahead, or lie a whole window before the end.
+        They end before white space that has enough text after it to look ahead, or lie a whole window before the end.
         """
         far = max(len(self._buffer) - WINDOW, self._position)
         near = len(self._buffer) - _PEEK
@@ -183,7 +183,7 @@ def _line_breaks(space: str) -> int:
 
 
 def _first_word(buffer: str, start: int) -> str:
-    """The word behind opening quotes, brackets, dashes and white space, with its point; perhaps empty."""
+    """The word after opening quotes, brackets, dashes and white space, with its full stop; may be empty."""
     match = _FIRST_WORD.match(buffer, start)
     return match[1] if match else ""
 
@@ -198,7 +198,7 @@ def _stop_of_dotted(word: str, buffer: str, end: int) -> str:
     if stem in ABBREVIATIONS:
         return _PERHAPS
     if len(stem) == 1 and stem.isalpha():
-        # A letter is an initial, unless a sentence opens behind it; but I is somebody, unless an initial follows.
+        # A letter is an initial unless a sentence opens after it; but I is a pronoun unless an initial follows.
         initial = _INITIAL.match(buffer, end) if stem == "I" else _first_word(buffer, end) not in SENTENCE_OPENERS
         return _PERHAPS if initial else "."
     return "."

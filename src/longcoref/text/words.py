@@ -3,7 +3,7 @@
 Contractions are split (`do n't`, `Tom 's`, `can not`, `'t is`), hyphenated words, numbers, times, addresses and
 initials stay whole, and every other mark is a word of its own. Each character that is not white space belongs to
 exactly one word. All repetitions are bounded: a word depends on one character before it, on fewer than `WINDOW`
-characters from its start on, and on nothing behind the next white space. That is what makes streaming exact.
+characters from its start on, and on nothing after the next white space. This is what makes streaming exact.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 
 WINDOW = 4096
 
-# Letters, digits and combining marks of all scripts: whatever is not white space, punctuation, symbol or control.
-# Said by exclusion, because `\w` has no combining marks and the standard library no class for them.
+# Letters, digits and combining marks of all scripts: everything but white space, punctuation, symbols and controls.
+# Defined by exclusion, because `\w` has no combining marks and the standard library has no class for them.
 _NOT_LETTERS = (
     r"\s\x00-/:-@\[-`{-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
     r"\u0387\u055a-\u055f\u0589\u05be\u05c0\u05c3\u05c6\u05f3\u05f4\u060c\u061b-\u061f\u066a-\u066d\u06d4\u0964\u0965"
