@@ -1,6 +1,7 @@
-"""Puts a server under load on this machine: answers checked one by one, memory, refusals, clients that are killed.
+"""Puts a server under load on this machine: many requests, refusals, killed clients, and clients that attack it.
 
 python scripts/load_server.py [--requests 2000] [--clients 16]
+python scripts/load_server.py --only attacks
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from itertools import product
+from contextlib import ExitStack, contextmanager
+from itertools import islice, product
 from statistics import median
 
 import longcoref
@@ -30,9 +31,9 @@ NOVEL = "Nora rowed to the island, and her brother waited on the pier for her un
 
 @contextmanager
 def running(*options: str) -> Iterator[int]:
-    """A server of its own; gives its port."""
+    """A new server; yields its port."""
     command = [sys.executable, "-m", "longcoref", "serve", "--port", "0", "--threads", "1", *options]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         said = process.stderr.readline()
         found = re.search(r":(\d+)/", said)
@@ -56,7 +57,7 @@ def ask(port: int, request: dict[str, object]) -> tuple[int, bytes]:
 
 
 def counts(port: int) -> dict[str, float]:
-    """What the server says of itself."""
+    """The metrics of the server."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", "/metrics")
     lines = connection.getresponse().read().decode().splitlines()
@@ -65,14 +66,14 @@ def counts(port: int) -> dict[str, float]:
 
 
 def texts() -> list[str]:
-    """Short stories of 20 to 100 words, all different."""
+    """Different short stories of 20 to 100 words."""
     story = "{} met {} at the harbour. She gave him {} letters, and he thanked her for them. "
     couples = enumerate(product(NAMES, OTHERS))
     return [story.format(name, other, number) * (1 + number % 5) for number, (name, other) in couples]
 
 
 def many_requests(requests: int, clients: int) -> None:
-    """Every answer is compared with what the library says; memory is taken before, half way and after."""
+    """Compares every response with the result of the library; measures memory before and after each quarter."""
     stories = texts()
     resolver = longcoref.load(threads=1)
     expected = [resolver(story).as_json() for story in stories]
@@ -98,31 +99,29 @@ def many_requests(requests: int, clients: int) -> None:
 
 
 def parts(numbers: Sequence[int], count: int) -> Iterator[Sequence[int]]:
-    """The numbers in so many parts."""
+    """The numbers in `count` parts."""
     size = -(-len(numbers) // count)
     return (numbers[start : start + size] for start in range(0, len(numbers), size))
 
 
 def refusals() -> None:
-    """More clients than are let in, texts that are too long, and too slow."""
+    """More clients than are admitted, and texts that are too long or take too long."""
     with running("--at-once", "2", "--queue", "2", "--max-bytes", "50000") as port, ThreadPoolExecutor(16) as pool:
         story = texts()[4] * 10
         statuses = Counter(pool.map(lambda _: ask(port, {"text": story})[0], range(64)))
-        print(f"16 clients where 2 are read and 2 wait: {dict(statuses)}")
+        print(f"16 clients where 2 texts are resolved and 2 wait: {dict(statuses)}")
         print(f"a text over the limit: {ask(port, {'text': NOVEL})[0]}")
     with running("--max-seconds", "1") as port:
         print(f"a text that takes longer than it may: {ask(port, {'text': NOVEL})[0]}")
 
 
 def killed_clients(clients: int) -> None:
-    """Clients that are gone after their first line: how much is read for them afterwards."""
+    """Clients that disconnect after their first line: how much is read for them afterwards."""
     request = json.dumps({"text": NOVEL, "stream": True}).encode()
-    lines = [f"POST {PATH} HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {len(request)}"]
-    head = "\r\n".join([*lines, "", ""]).encode()
     with running("--at-once", str(clients)) as port:
         connections = [socket.create_connection(("127.0.0.1", port)) for _ in range(clients)]
         for connection in connections:
-            connection.sendall(head + request)
+            connection.sendall(head(len(request)) + request)
         for connection in connections:
             connection.recv(1000)
         for connection in connections:
@@ -141,15 +140,72 @@ def killed_clients(clients: int) -> None:
     print(f"in the 2 seconds after that: {more:.0f} characters read, {busy:.2f} s of processor time")
 
 
+def head(length: int) -> bytes:
+    """The header of a request whose body has this length."""
+    lines = [f"POST {PATH} HTTP/1.1", "Host: localhost", "Content-Type: application/json", f"Content-Length: {length}"]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def attacks(requests: int = 20) -> None:
+    """Short texts while hostile clients are at work, compared with an idle server."""
+    hostile = ('"' * 24_000, " ".join(f"John {name} came home." for name in invented_names(2000)))
+    with running("--max-seconds", "60") as port, ExitStack() as stack, ThreadPoolExecutor(2) as pool:
+
+        def connect(sent: bytes) -> None:
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            connection.sendall(sent)
+
+        short_texts(port, 5)
+        idle = short_texts(port, requests)
+        print(f"a short text on an idle server: median {median(idle):.2f} s, longest {max(idle):.2f} s")
+        under_attack = [pool.submit(ask, port, {"text": text}) for text in hostile]
+        for _ in range(230):
+            connect(b"")
+        for _ in range(50):
+            connect(head(1000) + b"{")
+        busy = short_texts(port, requests)
+        at_work = sum(not attack.done() for attack in under_attack)
+        print(
+            f"with 230 silent, 50 uploading and 8 unread connections and 2 hostile texts, {at_work} unfinished at the"
+        )
+        print(f"end: median {median(busy):.2f} s, longest {max(busy):.2f} s")
+        print(f"the hostile texts: {[attack.result()[0] for attack in under_attack]}")
+
+
+def short_texts(port: int, requests: int) -> list[float]:
+    """The seconds that short texts take, one after the other."""
+    seconds = []
+    for story in texts()[:requests]:
+        started = time.perf_counter()
+        status, body = ask(port, {"text": story})
+        if status != 200:
+            raise SystemExit(f"a short text got {status}: {body.decode()}")
+        seconds.append(time.perf_counter() - started)
+    return seconds
+
+
+def invented_names(count: int) -> list[str]:
+    """Different capitalised words."""
+    letters = product("BDFGKLMNPRST", "aeiou", "bdfgklmnprst", "aeiou")
+    return ["".join(word).capitalize() for word in islice(letters, count)]
+
+
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--only", choices=("requests", "refusals", "killed", "attacks"), help="run a single part")
     arguments = parser.parse_args()
-    many_requests(arguments.requests, arguments.clients)
-    refusals()
-    killed_clients(arguments.clients)
+    parts: dict[str, Callable[[], None]] = {
+        "requests": lambda: many_requests(arguments.requests, arguments.clients),
+        "refusals": refusals,
+        "killed": lambda: killed_clients(arguments.clients),
+        "attacks": attacks,
+    }
+    for name, part in parts.items():
+        if arguments.only in (None, name):
+            part()
 
 
 if __name__ == "__main__":
