@@ -15,7 +15,7 @@ import longcoref
 
 PACKAGE = Path(longcoref.__file__).parent
 
-FOUNDATION = {"spans", "clusters", "document", "config", "errors", "files", "plan"}
+FOUNDATION = {"cancellation", "spans", "clusters", "document", "config", "errors", "files", "plan"}
 LOGIC = {"english", "text", "formats", "memory", "metrics", "features", "mention"}
 SURFACE = {"resolver", "reading", "pipe", "result", "summary", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}

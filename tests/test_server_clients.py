@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
+import os
 import re
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,10 +23,13 @@ import anyio
 import pytest
 
 import longcoref
+from longcoref.cancellation import cancellable
 from longcoref.cli import main
 from longcoref.cli.serve import serve
 from longcoref.errors import UsageError
+from longcoref.reading import Reading
 from longcoref.resolver import Resolver
+from longcoref.result import Result
 from longcoref.server import answers, connections, gate
 from longcoref.server.app import build_app
 from longcoref.server.asgi import Receive, Scope, Send
@@ -257,6 +262,60 @@ def test_a_stream_goes_on_when_its_client_reads_again(resolver: Resolver, monkey
         assert lines_of(slow.answer.decode())[-1] == {"result": resolver(LONG).as_json()}
 
     run(pause)
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """Post-processing of `LONG` never ends by itself; gives when it has begun, and when it was stopped."""
+    begun, stopped = threading.Event(), threading.Event()
+    finish = Reading.finish
+
+    def finish_or_not(reading: Reading, *, id: str = "") -> Result:
+        if id == "endless":
+            try:
+                for _ in cancellable(itertools.count()):
+                    begun.set()
+            finally:
+                stopped.set()
+        return finish(reading, id=id)
+
+    monkeypatch.setattr(Reading, "finish", finish_or_not)
+    return begun, stopped
+
+
+def test_post_processing_obeys_the_deadline(
+    resolver: Resolver, endless: tuple[threading.Event, threading.Event]
+) -> None:
+    with visiting(resolver, max_seconds=2) as client:
+        answer = client.post(URL, json={"text": "She.", "id": "endless"})
+        assert answer.status_code == 503
+        assert "not resolved within 2 seconds" in answer.json()["detail"]
+        assert endless[1].is_set()
+
+
+def test_post_processing_stops_when_the_client_disconnects_and_lets_others_work(
+    resolver: Resolver, endless: tuple[threading.Event, threading.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    app = build_app(resolver, Limits(at_once=3, queue=0))
+
+    async def leave() -> None:
+        visits = [Visit(app, request("She.", id="endless")) for _ in range(2)]
+        async with anyio.create_task_group() as group:
+            for visit in visits:
+                group.start_soon(visit.run)
+            await anyio.to_thread.run_sync(endless[0].wait)
+            other = Visit(app, request(TEXT))
+            other.reads.set()
+            await other.run()
+            assert other.sent[0]["status"] == 200
+            assert not endless[1].is_set()
+            for visit in visits:
+                visit.left.set()
+        await anyio.to_thread.run_sync(endless[1].wait)
+        assert not any(visit.sent for visit in visits)
+
+    run(leave)
 
 
 def test_clients_that_upload_take_no_place(resolver: Resolver) -> None:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from longcoref.book.revision import BookPolicy, revise
+from longcoref.cancellation import cancellable
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
 from longcoref.errors import MissingExtraError
@@ -39,7 +40,7 @@ class ResultCluster:
 
     def as_json(self) -> dict[str, Any]:
         """The cluster as JSON values."""
-        mentions = [mention.as_json(self.type) for mention in self.mentions]
+        mentions = [mention.as_json(self.type) for mention in cancellable(self.mentions)]
         return {"id": self.id, "name": self.name, "type": self.type, "mentions": mentions}
 
 
@@ -169,7 +170,7 @@ def collect(mentions: Iterable[MentionRecord], *, narrator: int | None = None) -
     A narrator without a name is called "I", whatever others call them.
     """
     found: dict[int, list[MentionRecord]] = {}
-    for mention in mentions:
+    for mention in cancellable(mentions):
         if mention.entity is not None:
             found.setdefault(mention.entity, []).append(mention)
     return tuple(_cluster(entity, members, entity == narrator) for entity, members in sorted(found.items()))
@@ -177,6 +178,6 @@ def collect(mentions: Iterable[MentionRecord], *, narrator: int | None = None) -
 
 def _cluster(entity: int, mentions: Sequence[MentionRecord], narrates: bool) -> ResultCluster:
     summary = Summary()
-    for mention in mentions:
+    for mention in cancellable(mentions):
         summary.add(mention, naming=not narrates or mention.kind == "PRON" or mention.name is not None)
     return ResultCluster(entity, summary.name, summary.type, tuple(mentions))

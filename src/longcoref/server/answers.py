@@ -15,6 +15,7 @@ from typing import Protocol
 
 from anyio import CapacityLimiter, fail_after, to_thread
 
+from longcoref.cancellation import cancelled_by
 from longcoref.mention import MentionRecord
 from longcoref.render.steps import MentionWriter, TraceWriter
 from longcoref.resolver import Resolver
@@ -36,7 +37,7 @@ class _CancelledError(Exception):
 
 
 class Stop:
-    """The end of the work on a text: called now and then by the thread at work, it raises when that should stop."""
+    """The end of the work on a text, as `cancelled_by` wants it: calling it raises when the work should stop."""
 
     def __init__(self, seconds: float) -> None:
         self._deadline = monotonic() + seconds
@@ -78,8 +79,8 @@ class Answer(Protocol):
     def feed(self, piece: str) -> str:
         """Takes the next piece; returns what can be sent."""
 
-    def finish(self, check: Stop) -> str:
-        """Ends the text; returns the rest of the answer. `check` is called between steps of bounded length."""
+    def finish(self) -> str:
+        """Ends the text; returns the rest of the answer."""
 
 
 class WholeAnswer:
@@ -94,10 +95,9 @@ class WholeAnswer:
         self._reading.feed(piece)
         return ""
 
-    def finish(self, check: Stop) -> str:
+    def finish(self) -> str:
         """Returns the object."""
         result = self._reading.finish(id=self._id)
-        check()
         return result.select(types=self._types, min_mentions=self._min_mentions).to_json()
 
 
@@ -139,13 +139,11 @@ class LineAnswer:
         self._lines.write(json.dumps({"progress": {"characters": self._read, "of": len(self._text)}}) + "\n")
         return self._taken()
 
-    def finish(self, check: Stop) -> str:
+    def finish(self) -> str:
         """Returns the remaining lines."""
         self._add(self._stream.finish())
         self._writer.end()
-        check()
         result = self._resolver.result(tokenize(self._text, id=self._id), self._mentions)
-        check()
         selected = result.select(types=self._types, min_mentions=self._min_mentions)
         self._lines.write(f'{{"result": {selected.to_json()}}}\n')
         return self._taken()
@@ -180,12 +178,17 @@ async def parts_of(
             yield await to_thread.run_sync(answer.feed, piece, limiter=workers.reading, abandon_on_cancel=True)
             metrics.characters.inc(len(piece))
         await _turn(place, stop)
-        yield await to_thread.run_sync(answer.finish, stop, limiter=workers.finishing, abandon_on_cancel=True)
+        yield await to_thread.run_sync(_finished, answer, stop, limiter=workers.finishing, abandon_on_cancel=True)
     except OutOfTimeError:
         metrics.stopped.labels("time").inc()
         raise
     finally:
         stop.cancel()
+
+
+def _finished(answer: Answer, stop: Stop) -> str:
+    with cancelled_by(stop):
+        return answer.finish()
 
 
 async def _turn(place: Place, stop: Stop) -> None:

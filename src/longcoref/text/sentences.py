@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from longcoref.cancellation import cancellable
 from longcoref.document import Document, Sentence
 from longcoref.english.lexicon import ABBREVIATIONS, BEFORE_NUMBERS, DOTTED_TITLES, SENTENCE_OPENERS
 from longcoref.spans import CharSpan, WordSpan
@@ -165,7 +166,7 @@ def tokenize(text: str, *, id: str = "") -> Document:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        for start in range(0, len(text) + _BLOCK, _BLOCK):
+        for start in cancellable(range(0, len(text) + _BLOCK, _BLOCK), every=1):
             piece = text[start : start + _BLOCK]
             for sentence in stream.feed(piece) if piece else stream.finish():
                 spans.append(WordSpan(len(words), len(words) + len(sentence.words)))
