@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longcoref import cancellation
+from longcoref.book.revision import EVERYTHING
 from longcoref.cancellation import cancellable, cancelled_by
+from longcoref.result import Result, post_processed
+from longcoref.text import tokenize
+from test_revision import GROWING, Case
 
 
 class StoppedError(Exception):
@@ -43,3 +49,25 @@ def test_a_check_that_raises_stops_the_work(call: int, every: int) -> None:
     with pytest.raises(StoppedError), cancelled_by(stop_at(call)):
         done.extend(cancellable(itertools.count(), every=every))
     assert len(done) == call * every
+
+
+def processed(case: Case, check: Callable[[], None]) -> None:
+    """Everything that is done with the mentions of a text, up to the JSON."""
+    with cancelled_by(check):
+        document = tokenize(case.document.text)
+        clusters, quotes = post_processed(document, case.mentions, EVERYTHING)
+        Result(clusters, "model", "learned", 20, document=document, quotes=quotes).to_json()
+
+
+@pytest.mark.parametrize("growing", sorted(GROWING))
+def test_post_processing_can_be_stopped_all_along(growing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cancellation, "ITEMS", 5)
+    counts = []
+    for size in (50, 100, 200):
+        calls: list[None] = []
+        processed(GROWING[growing](size), partial(calls.append, None))
+        counts.append(len(calls))
+    assert counts[2] - counts[1] > 1.5 * (counts[1] - counts[0]) > 10
+    for call in range(0, counts[0], 10):
+        with pytest.raises(StoppedError):
+            processed(GROWING[growing](50), stop_at(call))

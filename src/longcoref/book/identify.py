@@ -15,6 +15,7 @@ from functools import cache
 from longcoref.book.numbers import NAME_REACH, RECENT_NAMES
 from longcoref.book.people import people_of
 from longcoref.book.table import Row, Table, genders_contradict
+from longcoref.cancellation import cancellable
 from longcoref.english.names import Name
 from longcoref.features.facts import HE_OR_SHE
 
@@ -34,7 +35,7 @@ def identify_people(table: Table) -> None:
         if name in owner:
             called[row.entity][first + owner[name]] += 1
     members = _Members(called, {first + number: person.gender for number, person in enumerate(people)})
-    for row in table.rows:
+    for row in cancellable(table.rows):
         entity = row.entity
         row.rivals = tuple(
             (members.meant(rival, row) if rival in called else rival, score) for rival, score in row.rivals

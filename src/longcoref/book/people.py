@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from longcoref.book.numbers import CONTRADICTING, DOMINANT, TITLE_VOTES
 from longcoref.book.table import clear_gender, genders_contradict
+from longcoref.cancellation import cancellable
 from longcoref.english.lexicon import MARRIED_TITLES
 from longcoref.english.names import Name, contradict
 
@@ -106,7 +107,7 @@ def people_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) -
         # Of two women with one family name, the one who also has a given name is more often Miss than Mrs.
         return len(name.parts) < 2, not name.title, name.title in MARRIED_TITLES, -names[name]
 
-    for name in sorted(names, key=rank):
+    for name in cancellable(sorted(names, key=rank)):
         shown = genders.get(name, Counter())
         fitting = [number for number in register.near(name) if people[number].fits(name, shown)]
         fitting = sorted(_same_part(name, fitting, people), key=lambda number: (-people[number].count, number))

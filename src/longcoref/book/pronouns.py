@@ -19,6 +19,7 @@ from longcoref.book.numbers import (
 )
 from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table, clear_gender, genders_contradict
+from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import SPEECH_VERBS
 from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON
@@ -28,7 +29,7 @@ from longcoref.text.quotations import Quotation
 def reconsider_pronouns(table: Table) -> None:
     """Moves each "he" and "she" to the likeliest of the people whom the reader compared it with."""
     entities = _Entities(table)
-    for row in table.rows:
+    for row in cancellable(table.rows):
         if row.facts.pronoun in HE_OR_SHE:
             row.shares = entities.shares(row)
         elif not row.facts.pronoun:
@@ -92,7 +93,7 @@ def _is_heap(kinds: Counter[str]) -> bool:
 
 def resolve_speech(table: Table) -> None:
     """Resolves pronouns and vocatives in quotations, and "he said" after them, by who speaks to whom."""
-    for row in table.rows:
+    for row in cancellable(table.rows):
         if row.quotation is not None:
             row.entity = _in_quotation(table.document, row, table.quotations[row.quotation])
         elif row.shares and (speaker := _tagged(table, row)) in row.shares:

@@ -14,6 +14,7 @@ from longcoref.book.narrator import find_narrator
 from longcoref.book.pronouns import reconsider_pronouns, resolve_speech
 from longcoref.book.speakers import attribute_quotations
 from longcoref.book.table import Table
+from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.mention import MentionRecord
 from longcoref.text.quotations import Quotation, find_quotations
@@ -76,7 +77,7 @@ def _revision(mentions: Sequence[MentionRecord], table: Table) -> Revision:
     return Revision(
         tuple(
             mention if mention.entity is None else replace(mention, entity=numbers[next(rows).entity])
-            for mention in mentions
+            for mention in cancellable(mentions)
         ),
         tuple(
             replace(quotation, speaker=numbers.get(quotation.speaker), addressee=numbers.get(quotation.addressee))

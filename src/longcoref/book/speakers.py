@@ -24,6 +24,7 @@ from longcoref.book.numbers import (
     WORDS_BEFORE,
 )
 from longcoref.book.table import Row, Table
+from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import OBJECT_PRONOUNS, PLURAL, POSSESSIVE_DETERMINERS, PREPOSITIONS, SPEECH_VERBS
 from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
@@ -341,7 +342,7 @@ def attribute(
     by_task = {task: {**weights[task], "log_mentions": SPEAKER_SALIENCE} for task in ("speaker", "addressee")}
     spoken: list[int | None] = []
     scores: list[float] = []
-    for number, quotation in enumerate(quotations):
+    for number, quotation in enumerate(cancellable(quotations)):
         if quotation.continues and spoken:
             spoken.append(spoken[-1])
             scores.append(scores[-1])
@@ -351,7 +352,7 @@ def attribute(
         scores.append(max(found.values(), default=0.0))
     voices = Voices(dialogue, spoken)
     addressed: list[int | None] = []
-    for number, quotation in enumerate(quotations):
+    for number, quotation in enumerate(cancellable(quotations)):
         if quotation.continues and addressed:
             addressed.append(addressed[-1])
             continue

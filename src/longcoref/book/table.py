@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from longcoref.book.numbers import CLEAR_COUNT, CLEAR_SHARE
+from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import FEMININE, MASCULINE
 from longcoref.english.names import Name
@@ -69,7 +70,11 @@ class Table:
     @classmethod
     def of(cls, document: Document, mentions: Iterable[MentionRecord]) -> Table:
         """The table of the mentions that were assigned to an entity."""
-        rows = [Row(mention, mention.entity, mention.rivals) for mention in mentions if mention.entity is not None]
+        rows = [
+            Row(mention, mention.entity, mention.rivals)
+            for mention in cancellable(mentions)
+            if mention.entity is not None
+        ]
         table = cls(document, rows)
         table.people = table.find_people()
         return table

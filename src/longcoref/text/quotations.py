@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import SPEECH_VERBS
 from longcoref.spans import WordSpan
@@ -173,7 +174,7 @@ def find_quotations(document: Document) -> list[Quotation]:
 def _marked(document: Document, marks: Marks) -> Iterator[Passage]:
     starts = paragraph_starts(document)
     scanner = QuotationScanner(marks, paragraphs=any(starts[1:]))
-    for index, (word, starts_paragraph) in enumerate(zip(document.words, starts, strict=True)):
+    for index, (word, starts_paragraph) in enumerate(cancellable(zip(document.words, starts, strict=True))):
         spaced = word == marks.straight and _spaced(document, index)
         if (found := scanner.step(word, starts_paragraph=starts_paragraph, spaced=spaced)) is not None:
             yield found
