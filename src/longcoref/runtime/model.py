@@ -27,6 +27,7 @@ import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import save
 
+from longcoref.clusters import KINDS
 from longcoref.config import Config, config_from, config_table, dump_toml
 from longcoref.errors import ConfigError, InputError, ModelError, quoted, shortened, unknown_name
 from longcoref.files import atomic_folder
@@ -51,8 +52,6 @@ _NO_MODEL = (
     "this package comes without a model: train one (longcoref train), export it (longcoref export RUN DIR), "
     "and give its directory as the model"
 )
-KINDS = ("PROP", "NOM", "PRON")
-"""The kinds of mention that a model may distinguish: names, common nouns, pronouns."""
 _SHOWN = 80  # characters of an unknown model's name
 _SECTIONS = tuple(item.name for item in fields(Config))
 
