@@ -265,6 +265,36 @@ def test_with_several_threads_windows_are_encoded_ahead_and_the_answer_is_the_sa
     assert fed(several, cut(text, [100, 5000])).clusters == resolver(text).clusters
 
 
+def test_fed_mentions_are_provisional_and_found_again_in_the_result(resolver: longcoref.Resolver) -> None:
+    reading = resolver.open()
+    text = "Mr. Hale met Mrs. Hill. He saw her. Mr. Carl left. " * 12
+    fed = [mention for piece in cut(text, [90, 200, 310]) for mention in reading.feed(piece)]
+    so_far = reading.so_far()
+    assert [so_far.cluster_of(mention) for mention in fed] == [
+        next(cluster for cluster in so_far if cluster.id == mention.entity) for mention in fed
+    ]
+    result = reading.finish()
+    assert fed
+    for mention in fed:
+        cluster = result.cluster_of(mention)
+        assert cluster is not None
+        assert mention.words in [found.words for found in cluster]
+    # Post-processing numbers entities anew, which is why a provisional number says nothing about the result.
+    assert any(result.cluster_of(mention).id != mention.entity for mention in fed)  # type: ignore[union-attr]
+    with pytest.raises(UsageError, match="finished"):
+        reading.feed("More.")
+
+
+def test_a_resolver_reads_several_texts_at_a_time(resolver: longcoref.Resolver, whole: longcoref.Result) -> None:
+    first, second = resolver.open(), resolver.open()
+    for piece in cut(TEXT, [100, 400]):
+        first.feed(piece)
+        second.feed(piece.upper())
+        resolver(STORY)
+    assert first.finish().clusters == whole.clusters
+    assert second.finish().clusters == resolver(TEXT.upper()).clusters
+
+
 def test_a_result_can_be_searched_filtered_and_pickled(whole: longcoref.Result) -> None:
     assert pickle.loads(pickle.dumps(whole)) == whole
     kept = whole.select(types={"PER"}, min_mentions=10)
