@@ -218,3 +218,19 @@ def test_formats_are_chosen_by_name_group_or_file() -> None:
 def test_resolving_changes_nothing_where_nothing_says_less(result: Result, format: str) -> None:
     bare = result.select(min_mentions=99)
     assert written(bare, format) == text_of(result).rstrip() + "\n"
+
+
+WITHOUT_TEXT = ("json", "cast", "csv", "tsv", "book")
+"""The formats that need no text."""
+
+
+@pytest.mark.parametrize("format", [name for name in output_formats() if name not in ("html", "jsonl")])
+def test_a_result_without_its_text_is_refused_by_all_formats_that_need_it(format: str) -> None:
+    result = replace(make_result("Anna fed her dog.", [[(0, 1, "PROP"), (2, 3, "PRON")]]), document=None)
+    stream = io.StringIO()
+    if format in WITHOUT_TEXT:
+        write_results([result], stream, format)
+        assert "Anna" in stream.getvalue()
+    else:
+        with pytest.raises(UsageError, match="needs the text"):
+            write_results([result], stream, format)

@@ -14,7 +14,7 @@ from longcoref.book.revision import BookPolicy, revise
 from longcoref.cancellation import cancellable
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document
-from longcoref.errors import MissingExtraError
+from longcoref.errors import MissingExtraError, UsageError
 from longcoref.mention import MentionRecord
 from longcoref.spans import WordSpan
 from longcoref.summary import Summary
@@ -65,6 +65,13 @@ class Result:
 
     def __len__(self) -> int:
         return len(self.clusters)
+
+    @property
+    def known_document(self) -> Document:
+        """The document, for outputs that need the text."""
+        if self.document is None:
+            raise UsageError("this output needs the text, but the result is provisional and has none: finish reading")
+        return self.document
 
     @cached_property
     def mentions(self) -> tuple[tuple[MentionRecord, ResultCluster], ...]:

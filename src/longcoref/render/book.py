@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import IO, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from longcoref.render.booknlp import document_of, only_result, write_row
+from longcoref.render.booknlp import only_result, write_row
 from longcoref.render.cast import CastEntry, cast
 from longcoref.result import Result, ResultCluster
 from longcoref.text.chapters import find_chapters
@@ -34,7 +34,7 @@ def characters(result: Result) -> list[CastEntry]:
 def write_quotes(results: Iterable[Result], stream: IO[str]) -> None:
     """Writes BookNLP's `.quotes`: one row per quotation, with the nearest mention of its speaker outside it."""
     result = only_result(results)
-    words = document_of(result).words
+    words = result.known_document.words
     clusters = {cluster.id: cluster for cluster in result}
     write_row(stream, QUOTE_COLUMNS)
     for quote in result.quotes:
@@ -89,7 +89,7 @@ def _book_entry(one: CastEntry) -> dict[str, Any]:
 
 def copresence(result: Result) -> dict[tuple[int, str, int, int], int]:
     """The number of paragraphs that mention two characters, by number and title of the chapter, and their ids."""
-    document = document_of(result)
+    document = result.known_document
     chapter_of: list[int] = []
     chapters = find_chapters(document)
     for number, chapter in enumerate(chapters):

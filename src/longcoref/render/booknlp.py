@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import IO
 
-from longcoref.document import Document
 from longcoref.errors import UsageError
 from longcoref.result import Result
 
@@ -33,7 +32,7 @@ ENTITY_COLUMNS = ("COREF", "start_token", "end_token", "prop", "cat", "text")
 
 def write_tokens(results: Iterable[Result], stream: IO[str]) -> None:
     """Writes one row per word. Paragraphs are separated by empty lines."""
-    document = document_of(only_result(results))
+    document = only_result(results).known_document
     write_row(stream, TOKEN_COLUMNS)
     paragraph = token = position = 0
     for number, (first, end) in enumerate(document.sentences):
@@ -52,7 +51,7 @@ def write_entities(results: Iterable[Result], stream: IO[str]) -> None:
     """Writes one row per mention: its entity, first and last token, kind, type and words."""
     result = only_result(results)
     write_row(stream, ENTITY_COLUMNS)
-    words = document_of(result).words
+    words = result.known_document.words
     for mention, cluster in result.mentions:
         start, end = mention.words
         text = " ".join(words[start:end])
@@ -71,10 +70,3 @@ def only_result(results: Iterable[Result]) -> Result:
     if others:
         raise UsageError("BookNLP has one file per text, and there are several texts: write to a folder (-o OUT/)")
     return first
-
-
-def document_of(result: Result) -> Document:
-    """The document of a result that has one."""
-    if result.document is None:
-        raise UsageError("BookNLP's files need the text, but this result was read piece by piece and has none")
-    return result.document

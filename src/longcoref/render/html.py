@@ -96,9 +96,7 @@ def palette() -> str:
 
 def write_page(result: Result, stream: IO[str], *, trace: Iterable[MentionRecord] | None = None) -> None:
     """Writes the page of a result that has its document, titled with the document's id."""
-    if result.document is None:
-        raise UsageError("a page needs the text, but this result was read piece by piece and has none")
-    stream.write(page(result, result.document.text, title=result.id, trace=trace))
+    stream.write(page(result, result.known_document.text, title=result.id, trace=trace))
 
 
 @cache

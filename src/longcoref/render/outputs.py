@@ -86,4 +86,4 @@ def write_results(results: Iterable[Result], stream: IO[str], format: str) -> No
     if format in WRITERS:
         WRITERS[format](results, stream)
     else:
-        write_stream((result.document for result in results if result.document is not None), stream, format)
+        write_stream((result.known_document for result in results), stream, format)

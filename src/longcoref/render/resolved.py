@@ -17,7 +17,6 @@ from longcoref.book.naming import without_possessive
 from longcoref.clusters import KINDS
 from longcoref.document import Document
 from longcoref.english.lexicon import NEVER_POSSESSED, OPENS_NOUN_PHRASE, POSSESSIVE_PRONOUNS
-from longcoref.errors import UsageError
 from longcoref.mention import MentionRecord
 from longcoref.result import Result, ResultCluster
 
@@ -38,9 +37,8 @@ write_resolved_pronouns = partial(write_resolved, pronouns_only=True)
 
 def resolved_text(result: Result, *, pronouns_only: bool = False) -> str:
     """The text of a result with mentions replaced by names; with `pronouns_only`, only pronouns."""
-    if result.document is None:
-        raise UsageError("resolved text needs the text, but this result was read piece by piece and has none")
-    return _Resolving(result, result.document, pronouns_only=pronouns_only).text(0, len(result.document.text))
+    document = result.known_document
+    return _Resolving(result, document, pronouns_only=pronouns_only).text(0, len(document.text))
 
 
 class _Resolving:

@@ -28,12 +28,11 @@ def write_text(results: Iterable[Result], stream: IO[str]) -> None:
     console = Console(file=stream, highlight=False, soft_wrap=True)
     for number, result in enumerate(results):
         stream.write("\n" if number else "")
-        if result.document is not None:
-            pieces = list(_pieces(result.document.text, result))
-            if console.is_terminal:
-                console.print(_coloured(pieces), end="\n\n")
-            else:
-                stream.write("".join(piece.text for piece in pieces).rstrip() + "\n\n")
+        pieces = list(_pieces(result.known_document.text, result))
+        if console.is_terminal:
+            console.print(_coloured(pieces), end="\n\n")
+        else:
+            stream.write("".join(piece.text for piece in pieces).rstrip() + "\n\n")
         for cluster in result:
             line = _cast_line(cluster)
             if console.is_terminal:
