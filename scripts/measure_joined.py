@@ -21,8 +21,8 @@ from longcoref.document import Document, document_of_words
 from longcoref.formats import read_corpus
 from longcoref.memory import memory_policy
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import Block, Model, Reader
+from longcoref.runtime.model import Model, open_model
+from longcoref.runtime.reading import Block, Reader
 from longcoref.spans import WordSpan
 
 CELLS = (10, 20)

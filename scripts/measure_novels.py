@@ -28,8 +28,9 @@ from longcoref.memory import memory_policy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.confidence import confidence
-from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import Model, mention_labels, read_document
+from longcoref.runtime.mentions import mention_labels
+from longcoref.runtime.model import Model, open_model
+from longcoref.runtime.reading import read_document
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 

@@ -22,8 +22,7 @@ from longcoref.clusters import spans_of
 from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
 from longcoref.mention import MentionRecord
 from longcoref.metrics import score_documents
-from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import Model
+from longcoref.runtime.model import Model, open_model
 from longcoref.spans import WordSpan
 from measure_novels import SETTINGS, Setting, clustered, read_proposals
 

@@ -18,8 +18,8 @@ from starlette.testclient import TestClient
 
 from longcoref.resolver import Resolver
 from longcoref.runtime.heads import Floats
+from longcoref.runtime.model import WindowEncoder
 from longcoref.runtime.pieces import Integers
-from longcoref.runtime.reading import WindowEncoder
 from longcoref.runtime.windows import Window
 from longcoref.server.access import Access
 from longcoref.server.app import build_app

@@ -26,7 +26,7 @@ from longcoref.render.html import write_page
 from longcoref.render.outputs import WRITERS, chosen_formats, output_formats, write_results
 from longcoref.render.steps import MentionWriter
 from longcoref.result import Result
-from longcoref.runtime.reading import Model
+from longcoref.runtime.model import Model
 from results import ALPHABET, make_result, results
 
 TALE = make_result(

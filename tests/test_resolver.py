@@ -26,8 +26,9 @@ from longcoref.formats import read_corpus
 from longcoref.memory import ActionKind, decode, memory_policy
 from longcoref.runtime.confidence import Calibration, confidence
 from longcoref.runtime.heads import Floats
+from longcoref.runtime.model import WindowEncoder
 from longcoref.runtime.pieces import Integers
-from longcoref.runtime.reading import WindowEncoder, read_document
+from longcoref.runtime.reading import read_document
 from longcoref.runtime.windows import Window
 from longcoref.text import tokenize
 from model import write_tiny_model

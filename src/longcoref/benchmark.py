@@ -24,9 +24,9 @@ from longcoref.resolver import Resolver
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.footprint import peak_bytes
 from longcoref.runtime.heads import Floats
-from longcoref.runtime.model import open_model
+from longcoref.runtime.model import Model, WindowEncoder, open_model
 from longcoref.runtime.pieces import Integers
-from longcoref.runtime.reading import Model, Reader, WindowEncoder
+from longcoref.runtime.reading import Reader
 from longcoref.runtime.windows import Window
 from longcoref.text import tokenize
 

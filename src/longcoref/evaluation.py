@@ -16,7 +16,8 @@ from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
 from longcoref.result import post_processed
 from longcoref.runtime.confidence import Calibration
-from longcoref.runtime.reading import Block, Model, read_document
+from longcoref.runtime.model import Model
+from longcoref.runtime.reading import Block, read_document
 from longcoref.spans import WordSpan
 
 

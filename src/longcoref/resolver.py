@@ -19,8 +19,8 @@ from longcoref.mention import MentionRecord
 from longcoref.pipe import outcomes
 from longcoref.reading import Reading
 from longcoref.result import Result, annotation, collect, post_processed
-from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import Model, Reader
+from longcoref.runtime.model import Model, open_model
+from longcoref.runtime.reading import Reader
 from longcoref.runtime.state import load_state
 from longcoref.runtime.stream import TextStream
 from longcoref.spans import WordSpan
@@ -105,10 +105,7 @@ class Resolver:
 
         The entities are provisional: they are what the memory decides, before post-processing.
         """
-        given = None if mentions is None else {n: [WordSpan(*span) for span in m] for n, m in mentions.items()}
-        outside = [number for number in given or () if not 0 <= number < len(document.sentences)]
-        if outside:
-            raise UsageError(f"mentions in sentence {outside[0]}, but there are {len(document.sentences)} sentences")
+        given = None if mentions is None else _checked(document, mentions)
         policy = self.policy if given is None else GivenMentions(self.policy)
         reader = Reader(self.model, policy, genre=document.genre)
         for block in reader.read(document.read(), text=document.text, last=True, given=given):
@@ -158,3 +155,15 @@ class Resolver:
 def _opened(source: str | Path | None, policy: MemoryPolicy, book: BookPolicy) -> Resolver:
     """The resolver of a worker process: one thread in each is enough."""
     return Resolver(open_model(source, threads=1), policy, book=book, source=source)
+
+
+def _checked(document: Document, mentions: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, list[WordSpan]]:
+    """Given mentions by sentence number, if all of them are inside their sentences."""
+    for number, spans in mentions.items():
+        if not 0 <= number < len(document.sentences):
+            raise UsageError(f"mentions in sentence {number}, but there are {len(document.sentences)} sentences")
+        first, last = document.sentences[number]
+        for start, end in spans:
+            if not 0 <= start < end <= last - first:
+                raise UsageError(f"mention {start}:{end} lies outside sentence {number}")
+    return {number: [WordSpan(*span) for span in spans] for number, spans in mentions.items()}

@@ -19,8 +19,7 @@ from longcoref.benchmark import bench_cells, bench_growth, bench_load, bench_rec
 from longcoref.errors import UsageError
 from longcoref.memory import memory_policy
 from longcoref.resolver import load
-from longcoref.runtime.model import open_model
-from longcoref.runtime.reading import WindowEncoder
+from longcoref.runtime.model import WindowEncoder, open_model
 
 app = typer.Typer(help="Measure speed and memory, as ratios in one run.", no_args_is_help=True)
 

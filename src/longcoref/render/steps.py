@@ -12,7 +12,7 @@ from typing import IO, Any
 from longcoref.memory import Action, ActionKind, MemoryPolicy
 from longcoref.mention import MentionRecord
 from longcoref.result import is_wanted
-from longcoref.runtime.reading import Model
+from longcoref.runtime.model import Model
 from longcoref.summary import Summary
 
 SCHEMA = "longcoref-stream/1"

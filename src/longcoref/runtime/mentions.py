@@ -1,18 +1,65 @@
-"""From the scores of candidate spans to the mentions that are clustered."""
+"""From vectors to the mentions that are clustered: which spans are proposed, and their kinds and types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from longcoref.config import ProposalConfig
-from longcoref.features.candidates import Candidates
+from longcoref.errors import UsageError
+from longcoref.features.candidates import Candidates, candidates_of
+from longcoref.features.facts import MentionFacts
+from longcoref.runtime.heads import Floats
+from longcoref.runtime.model import Model
 from longcoref.spans import WordSpan
 
 Integers = npt.NDArray[np.int64]
+
+
+def propose(
+    model: Model,
+    vectors: Floats,
+    lengths: Sequence[int],
+    edges: Sequence[int],
+    *,
+    genre: int = 0,
+    given: Sequence[Sequence[WordSpan]] | None = None,
+) -> tuple[Integers, Floats, Floats]:
+    """The spans to cluster, in words, their vectors x, and their scores s_m.
+
+    `vectors` are those of the pieces, `lengths` has the number of pieces of each word, `edges` the words where
+    sentences begin and the last one ends. `given` has the mentions of each sentence, in words of the sentence, if they
+    are not to be proposed.
+    """
+    config, heads = model.config, model.heads
+    sentences = [WordSpan(*span) for span in pairwise(edges)]
+    end = np.cumsum(lengths)
+    candidates = candidates_of(end - lengths, end, sentences, max_width=config.model.max_width, unit=config.model.unit)
+    grid = heads.mention_scores(vectors, candidates, genre)
+    if given is None:
+        spans = select(grid, candidates, sentences, config.proposals)
+    else:
+        spans = _given(given, sentences, candidates)
+        np.maximum(grid, 0, out=grid)  # given mentions are never rejected
+    x = heads.span_vectors(vectors, candidates, spans)
+    return spans, x, grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float32)
+
+
+def _given(given: Sequence[Sequence[WordSpan]], sentences: Sequence[WordSpan], candidates: Candidates) -> Integers:
+    spans = []
+    for mentions, sentence in zip(given, sentences, strict=True):
+        for start, end in sorted(mentions):
+            if end - start > candidates.widths[sentence.start + start]:
+                raise UsageError(
+                    f"a given mention of {end - start} words is too long: this model reads mentions of at most "
+                    f"{candidates.max_width} {candidates.unit}"
+                )
+            spans.append((sentence.start + start, sentence.start + end))
+    return np.array(spans, dtype=np.int64).reshape(-1, 2)
 
 
 def select(
@@ -55,3 +102,17 @@ def _best(scores: npt.NDArray[np.floating[Any]], mask: npt.NDArray[np.bool_], co
 def _spans(chosen: npt.NDArray[np.bool_]) -> Integers:
     start, column = np.nonzero(chosen)
     return np.stack([start, start + column + 1], axis=1)
+
+
+def mention_labels(model: Model, x: Floats, facts: Sequence[MentionFacts]) -> list[tuple[str, str | None]]:
+    """Kind and type of mentions. Pronouns are recognised by their words, and so are names if kinds were not learned."""
+    config, rows = model.config.model, range(len(facts))
+    kinds = [config.kinds[number] for number in model.heads.labels("kind", x).argmax(1)] if config.kinds else []
+    types = [config.types[number] for number in model.heads.labels("type", x).argmax(1)] if config.types else []
+
+    def kind(row: int) -> str:
+        if facts[row].pronoun:
+            return "PRON"
+        return kinds[row] if kinds else "PROP" if facts[row].named else "NOM"
+
+    return [(kind(row), types[row] if types else None) for row in rows]

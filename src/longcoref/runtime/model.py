@@ -1,4 +1,4 @@
-"""The model directory: its files, how it is written, and how it is opened without torch.
+"""A model: its parts, the files of its directory, how they are written, and how they are opened without torch.
 
     model.toml          schema, name, the whole configuration, hashes of the files below, and facts about the model
     tokenizer.json      words to pieces
@@ -18,10 +18,10 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from safetensors import safe_open
@@ -31,11 +31,12 @@ from longcoref.clusters import KINDS
 from longcoref.config import Config, config_from, config_table, dump_toml
 from longcoref.errors import ConfigError, InputError, ModelError, quoted, shortened, unknown_name
 from longcoref.files import atomic_folder
+from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.foreign import as_model_error
 from longcoref.runtime.heads import Floats, Heads
-from longcoref.runtime.pieces import Tokenizer
-from longcoref.runtime.reading import Model
+from longcoref.runtime.pieces import Integers, Tokenizer
+from longcoref.runtime.windows import Window
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,6 +55,35 @@ _NO_MODEL = (
 )
 _SHOWN = 80  # characters of an unknown model's name
 _SECTIONS = tuple(item.name for item in fields(Config))
+
+
+class WindowEncoder(Protocol):
+    """The interface of an encoder."""
+
+    def encode(self, ids: Integers, windows: Sequence[Window]) -> Floats:
+        """Vectors of the pieces that the windows keep, (pieces, width), in text order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Everything needed to read: configuration, tokenizer, encoder and heads.
+
+    A model opened from a directory also has its name, a fingerprint of everything its answers depend on, and the
+    contents of model.toml (training, scores, calibration).
+    """
+
+    config: Config
+    tokenizer: Tokenizer
+    encoder: WindowEncoder
+    heads: Heads
+    name: str = ""
+    fingerprint: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def calibration(self) -> Calibration:
+        """Turns the scores of this model into probabilities."""
+        return Calibration.of(self.facts.get("calibration", {}))
 
 
 def open_model(model: str | Path | None = None, *, threads: int | None = None) -> Model:

@@ -12,62 +12,28 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from typing import Any, Protocol
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from longcoref.config import Config
 from longcoref.document import Document, Sentence
-from longcoref.errors import UsageError
-from longcoref.features.candidates import Candidates, candidates_of
-from longcoref.features.facts import MentionFacts, PlacedFacts, mention_facts
+from longcoref.features.facts import PlacedFacts, mention_facts
 from longcoref.memory import MemoryPolicy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.confidence import Calibration, confidence
-from longcoref.runtime.heads import Floats, Heads, Integers
-from longcoref.runtime.mentions import select
+from longcoref.runtime.confidence import confidence
+from longcoref.runtime.heads import Floats
+from longcoref.runtime.mentions import mention_labels, propose
+from longcoref.runtime.model import Model
 from longcoref.runtime.pieces import Integers as PieceIds
-from longcoref.runtime.pieces import Tokenizer
 from longcoref.runtime.windows import Window, WindowSplitter
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import QuotationScanner
 
 _WINDOWS_AT_ONCE = 16
 """Windows encoded at a time: enough work for all threads, few enough to bound the memory."""
-
-
-class WindowEncoder(Protocol):
-    """The interface of an encoder."""
-
-    def encode(self, ids: PieceIds, windows: Sequence[Window]) -> Floats:
-        """Vectors of the pieces that the windows keep, (pieces, width), in text order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """Everything needed to read: configuration, tokenizer, encoder and heads.
-
-    A model opened from a directory also has its name, a fingerprint of everything its answers depend on, and the
-    contents of model.toml (training, scores, calibration).
-    """
-
-    config: Config
-    tokenizer: Tokenizer
-    encoder: WindowEncoder
-    heads: Heads
-    name: str = ""
-    fingerprint: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def calibration(self) -> Calibration:
-        """Turns the scores of this model into probabilities."""
-        return Calibration.of(self.facts.get("calibration", {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +183,10 @@ class Reader:
 
     def _decide(self, sentences: list[Sentence], lengths: list[int], vectors: Floats, source: _Source) -> Block:
         edges = np.cumsum([0, *(len(sentence.words) for sentence in sentences)])
-        spans, x, scores = self._proposals(edges.tolist(), lengths, vectors, source.given)
+        given = None
+        if source.given is not None:
+            given = [source.given.get(self.sentences + number, ()) for number in range(len(sentences))]
+        spans, x, scores = propose(self._model, vectors, lengths, edges.tolist(), genre=self._genre, given=given)
         owners = (np.searchsorted(edges, spans[:, 0], side="right") - 1).tolist()
         first_sentence, first_word = self.sentences, self.words
         quoted = self._pass(sentences)
@@ -249,46 +218,6 @@ class Reader:
                 )
             )
         return Block(mentions, x, scores, facts, self.words)
-
-    def _proposals(
-        self,
-        edges: Sequence[int],
-        lengths: Sequence[int],
-        vectors: Floats,
-        given: Mapping[int, Sequence[WordSpan]] | None,
-    ) -> tuple[Integers, Floats, Floats]:
-        """The spans to decide (in words from the first of these sentences), their vectors x, and their scores s_m.
-
-        `edges` are the words where sentences begin and the last one ends.
-        """
-        config, heads = self._model.config, self._model.heads
-        places = [WordSpan(*span) for span in pairwise(edges)]
-        end = np.cumsum(lengths)
-        candidates = candidates_of(end - lengths, end, places, max_width=config.model.max_width, unit=config.model.unit)
-        grid = heads.mention_scores(vectors, candidates, self._genre)
-        if given is None:
-            spans = select(grid, candidates, places, config.proposals)
-        else:
-            spans = self._given(given, places, candidates)
-            np.maximum(grid, 0, out=grid)  # given mentions are never rejected
-        x = heads.span_vectors(vectors, candidates, spans)
-        return spans, x, grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float32)
-
-    def _given(
-        self, given: Mapping[int, Sequence[WordSpan]], places: Sequence[WordSpan], candidates: Candidates
-    ) -> Integers:
-        spans = []
-        for number, place in enumerate(places, self.sentences):
-            for start, end in sorted(given.get(number, ())):
-                if not 0 <= start < end <= place.end - place.start:
-                    raise UsageError(f"mention {start}:{end} lies outside sentence {number}")
-                if end - start > candidates.widths[place.start + start]:
-                    raise UsageError(
-                        f"mention {start}:{end} of sentence {number} is too long: this model reads mentions of at most "
-                        f"{candidates.max_width} {candidates.unit}"
-                    )
-                spans.append((place.start + start, place.start + end))
-        return np.array(spans, dtype=np.int64).reshape(-1, 2)
 
     def skip(self, sentences: Iterable[Sentence]) -> None:
         """Passes over the next sentences without encoding or clustering, as a reader does that goes on with a text.
@@ -326,17 +255,3 @@ def read_document(document: Document, model: Model, policy: MemoryPolicy) -> Blo
         [placed for block in blocks for placed in block.facts],
         len(document.words),
     )
-
-
-def mention_labels(model: Model, x: Floats, facts: Sequence[MentionFacts]) -> list[tuple[str, str | None]]:
-    """Kind and type of mentions. Pronouns are recognised by their words, and so are names if kinds were not learned."""
-    config, rows = model.config.model, range(len(facts))
-    kinds = [config.kinds[number] for number in model.heads.labels("kind", x).argmax(1)] if config.kinds else []
-    types = [config.types[number] for number in model.heads.labels("type", x).argmax(1)] if config.types else []
-
-    def kind(row: int) -> str:
-        if facts[row].pronoun:
-            return "PRON"
-        return kinds[row] if kinds else "PROP" if facts[row].named else "NOM"
-
-    return [(kind(row), types[row] if types else None) for row in rows]

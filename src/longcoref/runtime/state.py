@@ -35,7 +35,7 @@ from longcoref.files import atomic_bytes
 from longcoref.memory import MemoryPolicy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.archive import NEAREST_AMONG
-from longcoref.runtime.reading import Model
+from longcoref.runtime.model import Model
 from longcoref.runtime.stream import TextStream
 from longcoref.spans import CharSpan, WordSpan
 

@@ -8,7 +8,8 @@ from longcoref.document import Sentence
 from longcoref.errors import UsageError
 from longcoref.memory import MemoryPolicy
 from longcoref.mention import MentionRecord
-from longcoref.runtime.reading import Model, Reader
+from longcoref.runtime.model import Model
+from longcoref.runtime.reading import Reader
 from longcoref.text import SentenceStream
 
 _CHUNK = 65536

@@ -20,7 +20,8 @@ from longcoref.memory.second_step import UNOPPOSED, SecondStep, second_step
 from longcoref.nn.heads import CLOSED, Scores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NEW_COLUMN, Unrolled, unroll
 from longcoref.runtime.mentions import select
-from longcoref.runtime.reading import Model, read_document
+from longcoref.runtime.model import Model
+from longcoref.runtime.reading import read_document
 from longcoref.training.data import prepare
 from longcoref.training.model import CorefModel, Proposals
 

@@ -11,8 +11,8 @@ from longcoref.evaluation import Evaluation, evaluate
 from longcoref.memory import MemoryPolicy
 from longcoref.nn.encoder import Encoder
 from longcoref.runtime.heads import Floats, Heads
+from longcoref.runtime.model import Model
 from longcoref.runtime.pieces import Integers
-from longcoref.runtime.reading import Model
 from longcoref.runtime.windows import Window
 from longcoref.training.cache import VectorCache
 from longcoref.training.model import CorefModel, numpy_weights
