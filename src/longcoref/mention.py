@@ -72,7 +72,7 @@ class MentionRecord:
 
     def without_decision(self) -> MentionRecord:
         """The same mention without the scores behind it."""
-        return replace(self, decision=None)
+        return self if self.decision is None else replace(self, decision=None)
 
     def as_json(self, cluster_type: str | None) -> dict[str, Any]:
         """The mention as JSON values; its type is given where it differs from the cluster's."""
