@@ -19,7 +19,11 @@ numbers = st.floats(-8, 8, width=32)
 @st.composite
 def steps(draw: st.DrawFn) -> tuple[Options, np.ndarray, float]:
     """Options as the policies offer them, their scores, and the mention score."""
-    offered = draw(st.sampled_from([Options(new=3), Options(new=3, invalid=True), Options(ignore=True, invalid=True)]))
+    offered = draw(
+        st.sampled_from(
+            [Options(new=3), Options(new=3, invalid=True), Options(ignore=True, invalid=True), Options(ignore=True)]
+        )
+    )
     if offered.new is None:
         offered = replace(offered, evict=range(draw(st.integers(1, 6))))
     mention_score = draw(numbers)
@@ -45,8 +49,9 @@ def test_the_staged_rule_pools_the_evictions(step) -> None:
     action = second_step("staged").choose(*step)
     if options.invalid and mention_score != 0:
         assert (action.kind is ActionKind.INVALID) == (mention_score < 0)
-    if options.evict and mention_score > 0:
-        evictions, ignored = np.exp(scores[: len(options.evict)].astype(float)), np.exp(float(scores[-2]))
+    if options.evict and (mention_score > 0 or not options.invalid):
+        evictions = np.exp(scores[: len(options.evict)].astype(float))
+        ignored = np.exp(float(scores[len(options.evict)]))
         if ignored != pytest.approx(evictions.sum(), rel=1e-5):
             assert (action.kind is ActionKind.IGNORE) == (ignored > evictions.sum())
         if action.kind is ActionKind.EVICT:

@@ -74,10 +74,10 @@ class StagedChoice:
 
     def choose(self, options: Options, scores: Floats, mention_score: float) -> Action:
         """The outcome of the stages."""
-        if not (options.ignore and options.invalid):
-            return options.action(int(scores.argmax()))
-        if mention_score <= 0:
+        if options.invalid and mention_score < 0:
             return INVALID
+        if options.new is not None:
+            return Action(ActionKind.NEW, options.new)
         evictions, ignored = scores[: len(options.evict)], scores[len(options.evict)]
         if ignored > np.logaddexp.reduce(evictions):
             return IGNORE
@@ -85,13 +85,12 @@ class StagedChoice:
 
     def lead(self, options: Options, scores: Floats, mention_score: float) -> float:
         """The smallest lead among the stages that were reached."""
-        if not (options.ignore and options.invalid):
-            return _lead(scores)
-        if mention_score <= 0:
-            return abs(mention_score)
+        valid = abs(mention_score) if options.invalid else UNOPPOSED
+        if options.new is not None or (options.invalid and mention_score < 0):
+            return valid
         evictions, ignored = scores[: len(options.evict)], scores[len(options.evict)]
         storing = float(np.logaddexp.reduce(evictions) - ignored)
-        return min(mention_score, -storing if storing < 0 else min(storing, _lead(evictions)))
+        return min(valid, -storing if storing < 0 else min(storing, _lead(evictions)))
 
     def loss(self, terms: LossTerms) -> Any:
         """Validity first; storing and evicting are one choice, because the stages factor its softmax."""
