@@ -57,7 +57,7 @@ class Document:
         position = 0
         for start, end in self.sentences:
             if start != position or end <= start:
-                raise DocumentError(f"{shortened(self.id)}: sentence {start}:{end} does not follow on word {position}")
+                raise DocumentError(f"{shortened(self.id)}: sentence {start}:{end} does not start at word {position}")
             position = end
         if position != count:
             raise DocumentError(f"{shortened(self.id)}: sentences end at word {position} of {count}")
@@ -107,7 +107,7 @@ class Document:
             sentences=tuple(
                 WordSpan(max(sentence.start, begin) - begin, min(sentence.end, end) - begin)
                 for sentence in self.sentences
-                if sentence.start < end and sentence.end > begin
+                if max(sentence.start, begin) < min(sentence.end, end)
             ),
             speakers=None if self.speakers is None else self.speakers[begin:end],
             clusters=clusters,
