@@ -1,14 +1,23 @@
 # make run   create .venv without torch, then resolve the example story
 # make test  create .venv with all extras, then run the linters, the type checker and the tests
+# make fuzz  feed damaged inputs to all readers, RUNS of them to each (see tests/fuzz.py)
+# make growth       measure how work grows with the size of hostile inputs (see tests/growth.py)
+# make test-lowest  create .venv-lowest with the lowest versions that pyproject.toml allows, then run the tests there
+# make audit        look for conflicting packages and, which needs the network, for known vulnerabilities
+# make sbom         write a bill of materials of .venv to out/sbom.json
+# make lock         write requirements-dev.lock, the versions and hashes of everything for development but torch
 # PYTHON chooses the interpreter for .venv: make test PYTHON=python3.12
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := $(VENV)-lowest/bin
+TOOLS := $(VENV)-tools/bin
+RUNS ?= 20000
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format clean
+.PHONY: help run test lint format fuzz growth test-lowest audit sbom lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -31,8 +40,43 @@ format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+fuzz: $(VENV)/test.stamp
+	-$(PIP) install atheris  # where it does not install, the inputs are random edits
+	$(BIN)/python tests/fuzz.py --runs $(RUNS)
+
+growth: $(VENV)/test.stamp
+	$(BIN)/python tests/growth.py
+
+# The tests that need neither torch nor a browser; what they need to run has no lower bounds of its own.
+test-lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(LOWEST)/pip install --quiet tomli
+	$(LOWEST)/python scripts/lowest.py eval serve > $(VENV)-lowest/requirements.txt
+	$(LOWEST)/pip install --quiet -r $(VENV)-lowest/requirements.txt pytest hypothesis httpx
+	$(LOWEST)/pip install --quiet --no-deps -e .
+	$(LOWEST)/pytest -q -W default $(addprefix tests/test_,$(addsuffix .py,$(LOWEST_TESTS)))
+
+LOWEST_TESTS := cast commands convert damaged_files files formats project quotations score text
+
+audit: $(VENV)/test.stamp $(TOOLS)/pip-audit
+	$(BIN)/python -m pip check
+	$(TOOLS)/pip-audit --strict --skip-editable --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+
+sbom: $(VENV)/test.stamp $(TOOLS)/pip-audit
+	@mkdir -p out
+	$(TOOLS)/cyclonedx-py environment $(BIN)/python --output-format JSON --output-file out/sbom.json
+
+# torch is not in it: it has another build, and another hash, for every platform.
+lock: $(TOOLS)/pip-audit
+	$(TOOLS)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-header \
+	  $(foreach extra,dev eval plots serve spacy,--extra $(extra)) --output-file requirements-dev.lock pyproject.toml
+
+$(TOOLS)/pip-audit:
+	$(PYTHON) -m venv $(VENV)-tools
+	$(TOOLS)/pip install --quiet pip-audit cyclonedx-bom uv
+
 clean:
-	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-tools out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # venv installs pip last, so its presence means that the environment is complete.
 $(BIN)/pip:

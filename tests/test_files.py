@@ -259,6 +259,7 @@ def test_our_own_output_is_appended_to(tmp_path: Path) -> None:
 
 
 _WAITING = """
+import signal
 import sys
 import longcoref.cli.app
 from longcoref.cli import main
@@ -270,6 +271,10 @@ def command(arguments):
         print("ready", flush=True)
         sys.stdin.read()
 
+# Whatever the tests themselves were started with, such as nohup.
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, getattr(signal, sys.argv.pop()))
 longcoref.cli.app.build_app = lambda: command
 main(sys.argv[1:])
 """
@@ -279,7 +284,7 @@ main(sys.argv[1:])
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.write_bytes(OLD)
-    command = [sys.executable, "-c", _WAITING, str(target)]
+    command = [sys.executable, "-c", _WAITING, str(target), "SIG_DFL"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == b"ready\n"
@@ -292,8 +297,8 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    command = ["nohup", sys.executable, "-c", _WAITING, str(target)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
+    command = [sys.executable, "-c", _WAITING, str(target), "SIG_IGN"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
         assert run.stdout is not None
         assert run.stdin is not None
         assert run.stdout.readline() == b"ready\n"
