@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -186,6 +187,54 @@ def test_any_system_call_may_fail(write: Writer, call: str, tmp_path: Path, monk
         # Once the name has changed, only the wait for the disk can fail, and the new file is complete.
         assert content == OLD or (content == NEW and (call == "fsync" or not message))
     pytest.fail("no end of calls")
+
+
+def kill_at_every_call(folder: Path) -> int:
+    """Writes in a child that kills itself before its first system call, then before its second, until it survives.
+
+    Returns the number of killed children. Checks after each that the old content or the new one is there.
+    """
+    target, kills = folder / "folder" / "out", 0
+    for write in WRITERS:
+        for fatal in itertools.count(1):
+            shutil.rmtree(folder)
+            target.parent.mkdir(parents=True)
+            target.write_bytes(OLD)
+            child = os.fork()
+            if child == 0:
+                calls = itertools.count(1)
+                for name in ("open", "write", "fsync", "replace", "rename", "mkdir", "chmod", "close", "unlink"):
+                    setattr(os, name, _deadly(getattr(os, name), fatal, calls))
+                write(target)
+                os._exit(0)
+            status = os.waitpid(child, 0)[1]
+            # Between the two renames of a folder, the old one is in the hidden folder beside it.
+            left = [path.read_bytes() for path in folder.rglob("out") if path == target or path.parent.name == "old"]
+            assert left in ([OLD], [NEW], [NEW, OLD], [OLD, NEW]), (write, fatal)
+            if not os.WIFSIGNALED(status):
+                assert (status, left) == (0, [NEW])
+                break
+            kills += 1
+    return kills
+
+
+def _deadly(call: Callable[..., object], fatal: int, calls: Iterator[int]) -> Callable[..., object]:
+    def counted(*arguments: object, **options: object) -> object:
+        if next(calls) == fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **options)
+
+    return counted
+
+
+def test_a_kill_at_any_call_loses_nothing(tmp_path: Path) -> None:
+    """In a process of its own, which has no threads when it forks."""
+    code = "import sys, pathlib, test_files; print(test_files.kill_at_every_call(pathlib.Path(sys.argv[1])))"
+    (tmp_path / "place").mkdir()
+    command = [sys.executable, "-c", code, str(tmp_path / "place")]
+    run = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) > 50
 
 
 @given(st.integers(1, 3 * len(NEW)))
