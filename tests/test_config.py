@@ -32,7 +32,7 @@ def test_settings_are_laid_over_the_file(tmp_path: Path) -> None:
         ("[train]\nsede = 1", "unknown key 'train.sede'; did you mean 'train.seed'"),
         ("[trian]\nseed = 1", "unknown key 'trian'; did you mean 'train'"),
         ("[train]\nseed = 'one'", "train.seed: expected int, got 'one'"),
-        ("[train]\nseed = true", "train.seed: expected int, got True"),
+        ("[train]\nseed = true", "train.seed: expected int, got true"),
         ("[train]\ncells = 5", "train.cells: expected a list, got 5"),
         ("[model]\nunit = 'wordz'", "model.unit: unknown value 'wordz'; did you mean 'words'"),
         ("train = 3", r"\[train\] must be a table"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from longcoref.errors import ConfigError, unknown_name
+from longcoref.errors import ConfigError, quoted, unknown_name
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -216,11 +216,12 @@ def config_from(table: Mapping[str, Any], where: str) -> Config:
 
 
 DataclassType = TypeVar("DataclassType")
+_LARGEST = 2**63  # integers of TOML are smaller; much larger ones are no float
 
 
 def _build(cls: type[DataclassType], table: object, where: str, prefix: str) -> DataclassType:
     if not isinstance(table, Mapping):
-        raise ConfigError(f"{where}: [{prefix.rstrip('.')}] must be a table, got {table!r}")
+        raise ConfigError(f"{where}: [{prefix.rstrip('.')}] must be a table, got {quoted(table)}")
     hints = typing.get_type_hints(cls)
     values = {}
     for key, value in table.items():
@@ -242,12 +243,12 @@ def _value(hint: Any, value: object, where: str, name: str) -> object:
         raise ConfigError(f"{where}: {name}: {unknown_name('value', str(value), arguments)}")
     if origin is tuple and isinstance(value, (list, tuple)):
         return tuple(_value(arguments[0], item, where, name) for item in value)
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+    if hint is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
         return float(value)
     if origin is None and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
         return value
     expected = "a list" if origin is tuple else hint.__name__
-    raise ConfigError(f"{where}: {name}: expected {expected}, got {value!r}")
+    raise ConfigError(f"{where}: {name}: expected {expected}, got {quoted(value)}")
 
 
 def config_table(config: object) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from longcoref.errors import ModelError
+from longcoref.errors import ModelError, quoted
 from longcoref.memory import ActionKind
 from longcoref.memory.decision import Decision
 
@@ -34,7 +34,7 @@ class Calibration:
         usual = cls()
         temperature = facts.get("temperature", usual.temperature)
         if not _is_finite(temperature) or temperature <= 0:
-            raise ModelError(f"calibration.temperature: expected a finite number above 0, got {temperature!r}")
+            raise ModelError(f"calibration.temperature: expected a finite number above 0, got {quoted(temperature)}")
         lines: dict[str, tuple[float, float]] = {}
         for name in ("link", "new"):
             line = facts.get(name, getattr(usual, name))

@@ -53,7 +53,6 @@ _NO_MODEL = (
     "this package comes without a model: train one (longcoref train), export it (longcoref export RUN DIR), "
     "and give its directory as the model"
 )
-_SHOWN = 80  # characters of an unknown model's name
 _SECTIONS = tuple(item.name for item in fields(Config))
 
 
@@ -140,7 +139,7 @@ def _read_config(table: Mapping[str, Any], where: str) -> Config:
     }
     for name, value in positive.items():
         if value <= 0:
-            raise ModelError(f"{where}: {name}: expected a number above 0, got {value}")
+            raise ModelError(f"{where}: {name}: expected a number above 0, got {quoted(value)}")
     for kind in config.model.kinds:
         if kind not in KINDS:
             raise ModelError(f"{where}: model.kinds: {unknown_name('kind', kind, KINDS)}")
@@ -172,8 +171,7 @@ def find_model(model: str | Path | None) -> Path:
     if name in shipped:
         return SHIPPED / name
     known = f"the models that come with this package are: {', '.join(shipped)}" if shipped else _NO_MODEL
-    shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
-    raise ModelError(f"no model {shown!r}: neither a directory nor the name of a shipped model; {known}")
+    raise ModelError(f"no model {quoted(name)}: neither a directory nor the name of a shipped model; {known}")
 
 
 def read_facts(folder: Path) -> dict[str, Any]:

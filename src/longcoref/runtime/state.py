@@ -29,7 +29,7 @@ from safetensors.numpy import load, save
 from longcoref.clusters import KINDS
 from longcoref.document import Document, Sentence
 from longcoref.english.lexicon import PRONOUN_CLASSES
-from longcoref.errors import ModelError
+from longcoref.errors import ModelError, quoted
 from longcoref.features.pairs import FEATURES, SAME_STRING, SAME_TOKEN, EntityArrays
 from longcoref.files import atomic_bytes
 from longcoref.memory import MemoryPolicy
@@ -82,7 +82,9 @@ def load_state(path: str | Path, model: Model, policy: MemoryPolicy) -> HalfRead
     arrays, table = _read(path)
     for key, expected in _identity(model, policy).items():
         if table.get(key) != expected:
-            raise ModelError(f"{path}: was saved with another {key}: {table.get(key)!r}, here it is {expected!r}")
+            raise ModelError(
+                f"{path}: was saved with another {key}: {quoted(table.get(key))}, here it is {quoted(expected)}"
+            )
     try:
         return _restored(table, arrays, model, policy)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
@@ -155,7 +157,7 @@ def _mentions(
         span = WordSpan(_integer(start, 0, words), _integer(end, 1, words + 1))
         _expect(span.start < span.end, f"a mention from word {start} to {end}")
         _expect(not mentions or mentions[-1].words < span, f"mention {start}:{end} comes too late")
-        _expect(kind in KINDS and type in types, f"a mention of kind {kind!r} and type {type!r}")
+        _expect(kind in KINDS and type in types, f"a mention of kind {quoted(kind)} and type {quoted(type)}")
         record = MentionRecord.of(
             document,
             span,
