@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,
     **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime", "book"}),
-    "__init__": FOUNDATION | SURFACE | {"mention"},
+    "__init__": FOUNDATION | SURFACE | {"mention", "text"},
     **dict.fromkeys(
         ENDS,
         FOUNDATION
@@ -173,6 +173,43 @@ def test_importing_longcoref_loads_no_extra() -> None:
     loaded = loaded_by("import longcoref")
     assert "longcoref" in loaded
     assert loaded.isdisjoint(HEAVY)
+
+
+PUBLIC = [
+    "CharSpan",
+    "Cluster",
+    "Document",
+    "LongcorefError",
+    "Mention",
+    "MentionRecord",
+    "Quotation",
+    "Reading",
+    "Resolver",
+    "Result",
+    "ResultCluster",
+    "WordSpan",
+    "document_of_words",
+    "load",
+]
+
+
+def test_the_public_list_is_exact() -> None:
+    assert longcoref.__all__ == PUBLIC
+    for name in PUBLIC:
+        assert getattr(longcoref, name).__name__ == name
+    assert set(PUBLIC) <= set(dir(longcoref))
+    with pytest.raises(AttributeError, match="no attribute 'Resolvr'"):
+        _ = longcoref.Resolvr
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_can_be_imported_first(name: str) -> None:
+    assert loaded_by(f"from longcoref import {name}").isdisjoint(HEAVY)
+
+
+def test_importing_longcoref_does_not_load_the_runtime() -> None:
+    assert "onnxruntime" not in loaded_by("import longcoref")
+    assert "onnxruntime" in loaded_by("from longcoref import load")
 
 
 HELP = """

@@ -86,9 +86,26 @@ def test_the_book_has_names_pronouns_and_quotes_of_each_character() -> None:
     assert tom["quotes"] == 0
 
 
+def test_chapters_are_numbered_from_1_and_what_comes_before_them_is_0() -> None:
+    together = "Ann met Tom. "
+    for text, numbers in (
+        (f"Chapter I\n\n{together}{PROSE}\n\nChapter II\n\n{together}{PROSE}", {1, 2}),
+        (f"{together}{PROSE}\n\nChapter I\n\n{together}{PROSE}", {0, 1}),
+        (f"{together}{PROSE}{together}", {1}),
+    ):
+        document = tokenize(text)
+        clusters = []
+        for id, name in enumerate(("Ann", "Tom")):
+            places = [WordSpan(place, place + 1) for place, word in enumerate(document.words) if word == name]
+            found = [MentionRecord.of(document, p, kind="PROP", type="PER", entity=id, score=1.0) for p in places]
+            clusters.append(ResultCluster(id, name, "PER", tuple(found)))
+        book = Result(tuple(clusters), "m", "learned", 20, document=document.with_clusters(annotation(clusters)))
+        assert {number for number, *_ in copresence(book)} == numbers
+
+
 def test_who_is_with_whom_is_counted_in_paragraphs_and_is_well_formed_graphml() -> None:
-    assert copresence(result()) == {(0, "", 0, 1): 2}
-    assert written(write_copresence).splitlines()[1] == "0\t\tAnn\tTom & Co\t2"
+    assert copresence(result()) == {(1, "", 0, 1): 2}
+    assert written(write_copresence).splitlines()[1] == "1\t\tAnn\tTom & Co\t2"
     tree = ElementTree.fromstring(written(write_graph))
     space = "{http://graphml.graphdrawing.org/xmlns}"
     assert len(tree.findall(f".//{space}node")) == 2

@@ -8,10 +8,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import typer.main
+from typer.models import OptionInfo
 
 from longcoref.cli import main
 from longcoref.cli.app import build_app
@@ -49,6 +52,38 @@ def test_the_examples_of_the_help_can_be_typed(name: tuple[str, ...]) -> None:
         COMMANDS[called[-1]].make_context("", words[len(called[-1]) :])  # raises where an option does not exist
     assert len(called) == len(shown)
     assert name in called
+
+
+def options() -> Iterator[tuple[str, str, tuple[str, ...], Any]]:
+    """The command, parameter, spellings and type of every option."""
+    apps = [("", build_app())]
+    apps += [(f"{group.name} ", group.typer_instance) for group in apps[0][1].registered_groups]
+    for above, app in apps:
+        for command in app.registered_commands:
+            name = f"{above}{command.name or command.callback.__name__}"
+            for parameter, hint in get_type_hints(command.callback, include_extras=True).items():
+                for info in getattr(hint, "__metadata__", ()):
+                    if isinstance(info, OptionInfo):
+                        spellings = info.param_decls or (f"--{parameter.replace('_', '-')}",)
+                        yield name, parameter, tuple(spellings), hint.__origin__
+
+
+def test_an_option_has_the_same_type_in_every_command() -> None:
+    types: dict[str, dict[str, set[type]]] = {}
+    for command, _, spellings, hint in options():
+        alternatives = {hint, *get_args(hint)} - {None, NoneType, UnionType, hint if get_args(hint) else None}
+        plain = {str if found is Path else found for found in alternatives}  # `-o -` is no path
+        for spelling in spellings:
+            types.setdefault(spelling, {})[command] = plain
+    assert {name: found for name, found in types.items() if len(set(map(str, found.values()))) > 1} == {}
+
+
+def test_a_parameter_has_the_same_spelling_in_every_command() -> None:
+    spellings: dict[str, set[tuple[str, ...]]] = {}
+    for _, parameter, spelled, _ in options():
+        spellings.setdefault(parameter, set()).add(spelled)
+    assert {parameter: found for parameter, found in spellings.items() if len(found) > 1} == {}
+    assert {"source_format", "types_data", "singletons", "out"} <= set(spellings)
 
 
 def completed(line: str) -> set[str]:

@@ -47,7 +47,7 @@ def test_the_suffix_tells_the_format_and_losses_are_said(
     assert run(story, tmp_path / "story.jsonlines") == 0
     assert capsys.readouterr() == ("", "")
     assert run(story, tmp_path / "story.conllu") == 0
-    assert capsys.readouterr().err == "longcoref: corefud has no place for speakers: left out\n"
+    assert capsys.readouterr().err == "longcoref: corefud cannot represent speakers: dropped\n"
 
 
 def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,7 +62,7 @@ def test_mistakes_have_one_line_and_exit_code_2(story: Path, capsys: pytest.Capt
         ((story, "out"), "out: unknown suffix; end the name in .conll, "),
         ((story, "-"), "-: unknown suffix"),
         ((story, "out.json", "--fold", "0", "--part", "dev"), "conll has no folds or parts"),
-        ((story, "out.json", "--types", "."), "conll does not read types"),
+        ((story, "out.json", "--types-data", "."), "conll does not read types"),
     ]:
         assert run(*arguments) == 2
         error = capsys.readouterr().err
@@ -91,7 +91,7 @@ def test_lenient_conversion_warns_in_one_line(story: Path, tmp_path: Path) -> No
 
 @pytest.mark.data
 def test_a_part_of_litbank_with_types(data_root: Path, tmp_path: Path) -> None:
-    options = ["--fold", 0, "--part", "dev", "--types", data_root / "litbank"]
+    options = ["--fold", 0, "--part", "dev", "--types-data", data_root / "litbank"]
     assert run(data_root / "lrec2020-coref", tmp_path / "dev.json", *options) == 0
     found = list(read_corpus(tmp_path / "dev.json"))
     assert found == list(read_corpus(data_root / "lrec2020-coref", fold=0, part="dev", types=data_root / "litbank"))

@@ -75,7 +75,7 @@ def test_folds_are_done_once_and_scored_together(tmp_path: Path, capsys: pytest.
 def test_a_second_config_goes_on_from_the_first(tmp_path: Path) -> None:
     corpus = write_folds(tmp_path)
     configs = tuple(CONFIGS / f"litbank-{name}.toml" for name in ("small", "anneal"))
-    tasks = fold_tasks(Recipe(configs, (f"data.path={corpus}",)), 1, tmp_path / "fold-1")
+    tasks = fold_tasks(Recipe(configs, (f"data.path={corpus}",), "learned", 20), 1, tmp_path / "fold-1")
     assert [task.name for task in tasks][:2] == ["fold 1: train litbank-small", "fold 1: train litbank-anneal"]
     assert f"train.start={tmp_path / 'fold-1' / 'litbank-small'}" in tasks[1].command
     assert not any("train.start" in part for part in tasks[0].command)
@@ -84,8 +84,8 @@ def test_a_second_config_goes_on_from_the_first(tmp_path: Path) -> None:
 
 def test_nothing_to_score_and_nothing_to_fold_are_said(tmp_path: Path) -> None:
     corpus = write_folds(tmp_path)
-    recipe = Recipe((CONFIGS / "litbank-small.toml",), (f"data.path={corpus}",))
+    recipe = Recipe((CONFIGS / "litbank-small.toml",), (f"data.path={corpus}",), "learned", 20)
     with pytest.raises(InputError, match="no fold is finished"):
         collect(recipe, [0], tmp_path)
     with pytest.raises(ConfigError, match="needs a corpus with folds"):
-        fold_tasks(Recipe((CONFIGS / "tiny.toml",)), 0, tmp_path)
+        fold_tasks(Recipe((CONFIGS / "tiny.toml",), (), "learned", 20), 0, tmp_path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -23,7 +25,7 @@ from longcoref.memory.actions import Action
 from longcoref.memory.decision import Decision
 from longcoref.render.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 from longcoref.render.html import write_page
-from longcoref.render.outputs import WRITERS, chosen_formats, output_formats, write_results
+from longcoref.render.outputs import OUTPUTS, chosen_formats, write_results
 from longcoref.render.steps import MentionWriter
 from longcoref.result import Result
 from longcoref.runtime.model import Model
@@ -211,7 +213,29 @@ def test_formats_are_chosen_by_name_group_or_file() -> None:
         chosen_formats("booknpl", "-")
     with pytest.raises(UsageError, match="expected an output format"):
         chosen_formats(" , ", "-")
-    assert set(WRITERS) <= set(output_formats())
+
+
+@pytest.mark.parametrize("name", ["x.docx", "x", "out.jsn"])
+def test_an_unknown_ending_is_an_error(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"unknown suffix.*\.json"):
+        chosen_formats(None, str(tmp_path / name))
+    assert chosen_formats("json", str(tmp_path / name)) == ["json"]
+
+
+def test_folders_and_devices_get_json(tmp_path: Path) -> None:
+    for path in (f"{tmp_path}/new.x/", str(tmp_path), os.devnull, "-"):
+        assert chosen_formats(None, path) == ["json"]
+
+
+@pytest.mark.parametrize("format", list(OUTPUTS))
+def test_the_ending_of_a_format_chooses_a_format_with_that_ending(format: str) -> None:
+    (chosen,) = chosen_formats(None, f"story{OUTPUTS[format].suffix}")
+    assert OUTPUTS[chosen].suffix == OUTPUTS[format].suffix
+
+
+def test_jsonl_needs_the_decisions() -> None:
+    with pytest.raises(UsageError, match="while a text is being read"):
+        written(TALE, "jsonl")
 
 
 @given(result=results(), format=st.sampled_from(["resolved", "resolved-pronouns"]))

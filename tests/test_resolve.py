@@ -65,7 +65,7 @@ def test_json_is_that_of_the_result(resolve, story: Path, expected: longcoref.Re
 def test_jsonl_says_the_same_as_json_without_post_processing(
     resolve, story: Path, tmp_path: Path, tiny_model: Path
 ) -> None:
-    expected = longcoref.load(tiny_model, cells=3, threads=1, names=False, speech=False)(TEXT, id="story")
+    expected = longcoref.load(tiny_model, cells=3, threads=1, post_processing="none")(TEXT, id="story")
     out = tmp_path / "story.jsonl"
     resolve(story, "-o", out)
     header, *records, end = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
@@ -155,10 +155,12 @@ def test_words_of_other_formats_are_kept(resolve, tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["nowhere.txt"], 1, "cannot read this file"),
-        (["*.text"], 1, "no file fits this pattern"),
+        (["*.text"], 1, "no file matches this pattern"),
         (["story.txt", "--to", "jsn"], 2, "did you mean 'json'"),
-        (["story.txt", "--to", "json,tsv"], 2, "2 formats are a file each"),
+        (["story.txt", "--to", "json,tsv"], 2, "2 formats need 2 files"),
         (["story.txt", "--memory-limit", "much"], 2, "expected a size such as 500MB"),
+        (["story.txt", "-o", "story.docx"], 2, "story.docx: unknown suffix"),
+        (["story.txt", "story.txt", "-o", "story.html"], 2, "html holds one text, got 2"),
         (["story.txt", "--types", "PRE"], 2, "did you mean 'PER'"),
         (["story.txt", "--memory", "unbounded"], 2, "has no capacity"),
         (["story.txt", "--memory", "lerned"], 2, "did you mean 'learned'"),
@@ -182,6 +184,45 @@ def test_what_is_wrong_is_said_in_one_line(
     assert message in errors
     assert errors.count("\n") == 1
     assert {path.name for path in story.parent.iterdir()} == {"story.txt", "latin.txt"}
+
+
+@pytest.mark.parametrize("format", ["json", "jsonlines"])
+def test_a_result_is_not_read_as_prose(
+    tiny_model: Path,
+    resolve,
+    story: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    format: str,
+) -> None:
+    found = tmp_path / "found.txt"  # whatever its name
+    resolve(story, "--to", format, "-o", found)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(found.read_bytes())))
+    for source in (found, "-"):
+        assert run("resolve", "--model", tiny_model, source) == 1
+        errors = capsys.readouterr().err
+        assert f"in the format {format}, not plain text" in errors
+        assert "longcoref convert" in errors
+        assert f"--from {format}" in errors
+    assert json.loads(resolve(found, "--from", format))["clusters"]
+
+
+def test_on_a_terminal_the_cast_is_shown(
+    tiny_model: Path, story: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["resolve", "--model", tiny_model, "--cells", 3, "--threads", 1, story]
+    assert run(*arguments, "--to", "cast") == 0
+    cast = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run(*arguments) == 0
+    shown = capsys.readouterr()
+    assert shown.out == cast
+    assert "-o FILE.html" in shown.err
+    assert run(*arguments, "--to", "json") == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["clusters"]
+    assert shown.err == ""
 
 
 def test_info(tiny_model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from longcoref.resolver import Resolver
 from longcoref.server.access import Access
 from longcoref.server.app import build_app
 from longcoref.server.limits import Limits
-from serving import LONG, TEXT, running, serving
+from serving import LONG, SECONDS, TEXT, held_resolver, running, serving
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,8 @@ class Page:
     def texts(self, selector: str) -> list[str]:
         return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
 
-    def wait(self, condition: Callable[[], object]) -> None:
-        WebDriverWait(self.driver, 60).until(lambda _: condition())
+    def wait(self, condition: Callable[[], object], seconds: float = SECONDS) -> None:
+        WebDriverWait(self.driver, seconds).until(lambda _: condition())
 
     def paste(self, text: str) -> None:
         """Puts a text into the field as the clipboard would, and has it read."""
@@ -120,10 +120,21 @@ def test_a_refusal_is_told_and_the_text_kept(page: Page) -> None:
     page.read("She came back, and her dog too.")
 
 
-def test_reading_can_be_stopped(page: Page) -> None:
-    page.paste(LONG)
-    page.driver.execute_script("document.getElementById('reading-stop').click()")
-    page.wait(lambda: not page.element("#reading").is_displayed())
+def test_reading_can_be_stopped(driver: tuple[webdriver.Chrome, Path], resolver: Resolver) -> None:
+    """The encoder is held, so that reading cannot end by itself: only Stop can end it."""
+    encoder, held = held_resolver(resolver)
+    limits = Limits()
+    page = Page(driver[0])
+    with serving(build_app(held, limits), limits) as port:
+        try:
+            page.driver.get(f"http://127.0.0.1:{port}/")
+            page.paste(LONG)
+            assert encoder.begun.wait(SECONDS)
+            page.wait(lambda: page.element("#reading").is_displayed())
+            page.element("#reading-stop").click()
+            page.wait(lambda: not page.element("#reading").is_displayed(), SECONDS / 4)  # well before the hold ends
+        finally:
+            encoder.free.set()
 
 
 def test_the_page_asks_for_the_token(page: Page, resolver: Resolver) -> None:

@@ -1,5 +1,6 @@
-"""longcoref: who is who in English text of any length."""
+"""longcoref: coreference resolution for English text of any length."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from longcoref.clusters import Cluster, Mention
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from longcoref.reading import Reading
     from longcoref.resolver import Resolver, load
     from longcoref.result import Result, ResultCluster
+    from longcoref.text.quotations import Quotation
 
 __version__ = "0.1.0"
 
@@ -22,6 +24,7 @@ __all__ = [
     "LongcorefError",
     "Mention",
     "MentionRecord",
+    "Quotation",
     "Reading",
     "Resolver",
     "Result",
@@ -31,19 +34,23 @@ __all__ = [
     "load",
 ]
 
+# Imported on first use, so that `import longcoref` stays light.
+_LAZY = {
+    "MentionRecord": "longcoref.mention",
+    "Quotation": "longcoref.text.quotations",
+    "Reading": "longcoref.reading",
+    "Resolver": "longcoref.resolver",
+    "Result": "longcoref.result",
+    "ResultCluster": "longcoref.result",
+    "load": "longcoref.resolver",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """What runs a model is imported when it is first asked for, so that `import longcoref` stays light."""
-    if name in ("Reading", "Resolver", "load"):
-        from longcoref import resolver
+    if name not in _LAZY:
+        raise AttributeError(f"module 'longcoref' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LAZY[name]), name)
 
-        return getattr(resolver, name)
-    if name in ("Result", "ResultCluster"):
-        from longcoref import result
 
-        return getattr(result, name)
-    if name == "MentionRecord":
-        from longcoref.mention import MentionRecord
-
-        return MentionRecord
-    raise AttributeError(f"module 'longcoref' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

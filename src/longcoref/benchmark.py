@@ -19,7 +19,7 @@ from typing import Any
 
 from longcoref.errors import InputError
 from longcoref.formats import read_corpus
-from longcoref.memory import LearnedMemory, MemoryPolicy, UnboundedMemory, memory_policy
+from longcoref.memory import LearnedMemory, MemoryPolicy, UnboundedMemory, chosen_policy, memory_policy
 from longcoref.resolver import Resolver
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.footprint import peak_bytes
@@ -106,7 +106,7 @@ def bench_speed(
 def bench_cells(model: Model, text: str, cells: Iterable[int], *, repeat: int = 3) -> list[dict[str, Any]]:
     """Clustering alone, in milliseconds per mention, for memories of several capacities; 0 is unbounded."""
     document = tokenize(text)
-    blocks = list(Reader(model, LearnedMemory(20)).read(document.read(), text=text, last=True))
+    blocks = list(Reader(model, chosen_policy(model.config.memory)).read(document.read(), text=text, last=True))
     mentions = sum(len(block.mentions) for block in blocks)
 
     def cluster(policy: MemoryPolicy) -> None:
@@ -151,7 +151,7 @@ def bench_growth(
 
 
 def bench_recall(
-    path: Path, *, model: str | None, cells: int, every: int = 10_000
+    path: Path, *, model: str | None, cells: int | None, every: int = 10_000
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Clustering and memory along one long text, with recall off and on: a row for every `step` words, and a summary.
 
@@ -171,7 +171,7 @@ def bench_recall(
     return rows, summary
 
 
-def _along(path: Path, model: str | None, cells: int, recall: bool, every: int) -> list[dict[str, Any]]:
+def _along(path: Path, model: str | None, cells: int | None, recall: bool, every: int) -> list[dict[str, Any]]:
     """Rows along a text: time of clustering alone, peak memory of the process, entities in the archive."""
     opened = open_model(model, threads=1)
     (document,) = read_corpus(path, format="text")

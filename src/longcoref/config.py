@@ -111,10 +111,13 @@ class ProposalConfig:
 
 @dataclass(frozen=True, slots=True)
 class MemoryConfig:
-    """The memory that is used when nothing else is asked for; weights serve any."""
+    """The memory that a model uses by default; its weights work with any."""
 
     policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"
     cells: int = 20
+    """The number of entities that a learned or rule memory holds at once; 0 is no limit."""
+    recall: bool = False
+    """Whether evicted entities are archived and can return; the paper forgets them."""
 
 
 @dataclass(frozen=True, slots=True)

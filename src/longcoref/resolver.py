@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from longcoref.book.revision import EVERYTHING, BookPolicy
+from longcoref.book.revision import EVERYTHING, BookPolicy, book_policy
+from longcoref.config import MemoryConfig
 from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
-from longcoref.memory import GivenMentions, MemoryPolicy, memory_policy
+from longcoref.memory import GivenMentions, MemoryPolicy, chosen_policy
 from longcoref.mention import MentionRecord
 from longcoref.pipe import outcomes
 from longcoref.reading import Reading
@@ -30,25 +32,23 @@ from longcoref.text import tokenize
 def load(
     model: str | Path | None = None,
     *,
-    memory: str = "learned",
-    cells: int | None = 20,
+    memory: str | None = None,
+    cells: int | None = None,
+    recall: bool | None = None,
+    post_processing: str = "all",
     threads: int | None = None,
-    recall: bool = False,
-    names: bool = True,
-    speech: bool = True,
 ) -> Resolver:
     """Opens a model: a directory, the name of a shipped model, or None for the default.
 
-    `memory` is learned, rule, unbounded or track-all; `cells` is the number of entities it holds at once, None for no
-    limit (the last two never have one). `threads` is the number of windows encoded at once; None uses all processors.
-    With `recall`, evicted entities are archived and can return; without, they are forgotten, as in the paper. `names`
-    and `speech` switch on the two parts of post-processing: telling people apart by all their names, and finding who
-    speaks and whom "I" and "you" refer to. Without them, the clusters are what the memory alone decides.
+    The model says which memory it uses by default; `memory` (learned, rule, unbounded or track-all), `cells` (the
+    number of entities that a learned or rule memory holds at once) and `recall` (whether evicted entities are archived
+    and can return) override it. `post_processing` revises the clusters at the end of a text: by the names of people, by
+    who speaks to whom, by both ("all") or not at all ("none"). `threads` is the number of windows encoded at once; None
+    uses all processors.
     """
-    policy = memory_policy(memory, cells, recall=recall)
-    return Resolver(
-        open_model(model, threads=threads), policy, source=model, book=BookPolicy(names=names, speech=speech)
-    )
+    opened = open_model(model, threads=threads)
+    policy = chosen_policy(opened.config.memory, memory=memory, cells=cells, recall=recall)
+    return Resolver(opened, policy, book=book_policy(post_processing), source=model)
 
 
 class Resolver:
@@ -67,6 +67,21 @@ class Resolver:
     ) -> None:
         self.model, self.policy, self.book = model, policy, book
         self._source = source
+
+    def with_settings(
+        self,
+        *,
+        memory: str | None = None,
+        cells: int | None = None,
+        recall: bool | None = None,
+        post_processing: str | None = None,
+    ) -> Resolver:
+        """The same resolver with other settings; those that are None stay as they are here."""
+        own: dict[str, Any] = {"policy": self.policy.name, "recall": self.policy.recalls}
+        own["cells"] = self.policy.capacity or self.model.config.memory.cells
+        policy = chosen_policy(MemoryConfig(**own), memory=memory, cells=cells, recall=recall)
+        book = self.book if post_processing is None else book_policy(post_processing)
+        return Resolver(self.model, policy, book=book, source=self._source)
 
     def __call__(self, text: str, *, id: str = "") -> Result:
         """The clusters of a text."""

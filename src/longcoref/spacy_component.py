@@ -1,13 +1,14 @@
-"""The spaCy component `longcoref`: who is who, inside any pipeline.
+"""The spaCy component `longcoref`: coreference resolution inside any pipeline.
 
 nlp = spacy.blank("en")
 nlp.add_pipe("longcoref")
 doc = nlp("Mr. Hale sold the mill. He had never liked it.")
 doc.spans["coref_clusters_1"], doc._.coref
 
-The tokens are taken as they are, and the sentences where they are set. Clusters are written as span groups, numbered
-from 1 as spacy-experimental does; a group's `attrs` have what a span has no place for, so that all of it goes where the
-Doc goes: to disk, into a DocBin, to another process. `doc._.coref` is the `Result`, read off the groups.
+It uses the tokens of the pipeline, and its sentences if set. Clusters are written as span groups, numbered from 1 as
+in spacy-experimental, and quotations as the group `coref_quotes`. The `attrs` of a group hold everything that a span
+cannot, so that all of it is saved with the Doc: to disk, in a DocBin, between processes. `doc._.coref` is the `Result`,
+rebuilt from the groups.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +35,12 @@ from longcoref.result import Result, ResultCluster, annotation
 from longcoref.runtime.model import find_model, shipped_models
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.text.of_words import split_words_into_sentences
+from longcoref.text.quotations import Quotation
 
 PREFIX = "coref_clusters_"
+QUOTES = "coref_quotes"
+_MENTION_LABELS = ("kind", "type", "score")
+_QUOTE_LABELS = ("speaker", "addressee", "score", "continues")
 _MODEL_FOLDER = "model"
 
 
@@ -42,55 +48,66 @@ def make_longcoref(
     nlp: Language,
     name: str,
     model: str | None,
-    memory: str,
+    memory: str | None,
     cells: int | None,
+    recall: bool | None,
     threads: int | None,
+    post_processing: str,
     types: list[str] | None,
     min_mentions: int,
 ) -> LongcorefComponent:
     """The component, with the settings of `longcoref.load` and the filters of `Result.select`."""
     return LongcorefComponent(
-        name, model=model, memory=memory, cells=cells, threads=threads, types=types, min_mentions=min_mentions
+        name,
+        model=model,
+        settings={
+            "memory": memory,
+            "cells": cells,
+            "recall": recall,
+            "threads": threads,
+            "post_processing": post_processing,
+        },
+        filters={"types": types, "min_mentions": min_mentions},
     )
 
 
 Language.factory(
     "longcoref",
     assigns=["doc.spans", "doc._.coref"],
-    default_config={"model": None, "memory": "learned", "cells": 20, "threads": None, "types": None, "min_mentions": 1},
+    default_config={
+        "model": None,
+        "memory": None,
+        "cells": None,
+        "recall": None,
+        "threads": None,
+        "post_processing": "all",
+        "types": None,
+        "min_mentions": 1,
+    },
     func=make_longcoref,
 )
 
 
 class LongcorefComponent:
-    """Finds who is who in Docs. The model is opened when the first Doc comes, once in every process.
+    """Resolves coreference in Docs. The model is opened for the first Doc, once in each process.
 
-    spaCy itself turns this into batches and processes: each Doc is read alone, so that its result depends on nothing
-    else.
+    `settings` are the keyword arguments of `longcoref.load`, `filters` those of `Result.select`. spaCy handles batches
+    and processes: each Doc is read alone, so its result depends on nothing else.
     """
 
     def __init__(
-        self,
-        name: str = "longcoref",
-        *,
-        model: str | None = None,
-        memory: str = "learned",
-        cells: int | None = 20,
-        threads: int | None = None,
-        types: Collection[str] | None = None,
-        min_mentions: int = 1,
+        self, name: str, *, model: str | None, settings: Mapping[str, Any], filters: Mapping[str, Any]
     ) -> None:
         self.name = name
         self._model = model
-        self._settings: dict[str, Any] = {"memory": memory, "cells": cells, "threads": threads}
-        self._filters: dict[str, Any] = {"types": types, "min_mentions": min_mentions}
+        self._settings, self._filters = dict(settings), dict(filters)
         self._opened: tuple[int, Resolver] | None = None
         if not Doc.has_extension("coref"):
             Doc.set_extension("coref", getter=result_of)
 
     @property
     def resolver(self) -> Resolver:
-        """The resolver of this process: a forked one has the encoder of its parent, but not its threads."""
+        """The resolver of this process: a forked process has the encoder of its parent, but not its threads."""
         if self._opened is None or self._opened[0] != os.getpid():
             self._opened = os.getpid(), load(self._model, **self._settings)
         return self._opened[1]
@@ -101,26 +118,24 @@ class LongcorefComponent:
         return doc
 
     def predict(self, docs: Iterable[Doc]) -> list[Result]:
-        """The results of some Docs, which stay as they are."""
+        """The results of some Docs, which are not changed."""
         return [self.resolver.document(_document(doc)).select(**self._filters) for doc in docs]
 
     def set_annotations(self, docs: Iterable[Doc], results: Iterable[Result]) -> None:
-        """Writes results into the span groups of their Docs; groups of an earlier run are replaced."""
+        """Writes results to the span groups of their Docs, in place of the groups of an earlier run."""
         for doc, result in zip(docs, results, strict=True):
-            for key in [key for key in doc.spans if key.startswith(PREFIX)]:
+            for key in [key for key in doc.spans if key == QUOTES or key.startswith(PREFIX)]:
                 del doc.spans[key]
             tokens = _tokens(doc)
             about = {"model": result.model, "memory": result.memory, "capacity": result.capacity}
             for number, cluster in enumerate(result, 1):
-                key = f"{PREFIX}{number}"
-                spans = [doc[tokens[m.words.start] : tokens[m.words.end - 1] + 1] for m in cluster]
-                attrs: dict[str, Any] = {"id": cluster.id, "name": cluster.name, "type": cluster.type, **about}
-                for label in ("kind", "type", "score"):
-                    attrs[f"{label}s"] = [getattr(mention, label) for mention in cluster]
-                doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=spans)
+                own = {"id": cluster.id, "name": cluster.name, "type": cluster.type, **about}
+                _write_group(doc, tokens, f"{PREFIX}{number}", cluster.mentions, _MENTION_LABELS, own)
+            if result.quotes:
+                _write_group(doc, tokens, QUOTES, result.quotes, _QUOTE_LABELS, about)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Writes the model into a folder, so that the pipeline can move; a shipped model is only named."""
+        """Writes the model to a folder, so that the pipeline can be moved; a shipped model is not written."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self._model_files().items():
@@ -129,72 +144,97 @@ class LongcorefComponent:
                 stream.write(content)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> LongcorefComponent:
-        """Takes the model from a folder that `to_disk` wrote."""
+        """Takes the model from a folder written by `to_disk`."""
         folder = Path(path) / _MODEL_FOLDER
         if folder.is_dir():
             self._model, self._opened = str(folder), None
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The model as bytes; nothing but its name where it is a shipped one."""
+        """The model as bytes; empty for a shipped model."""
         content: bytes = srsly.msgpack_dumps(self._model_files())
         return content
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> LongcorefComponent:
-        """Takes the model from what `to_bytes` gave."""
+        """Takes the model from the bytes of `to_bytes`."""
         files: dict[str, bytes] = srsly.msgpack_loads(data)
         if files:
             folder = tempfile.mkdtemp(prefix="longcoref-")
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             for name, content in files.items():
                 if Path(name).name != name:
-                    raise InputError(f"expected the files of a model directory, got one called {name[:60]!r}")
+                    raise InputError(f"expected the files of a model directory, got one named {name[:60]!r}")
                 (Path(folder) / name).write_bytes(content)
             self._model, self._opened = folder, None
         return self
 
     def _model_files(self) -> dict[str, bytes]:
-        """The content of the model directory, unless every longcoref has it."""
+        """The content of the model directory, unless the model ships with the package."""
         if self._model is None or self._model in shipped_models():
             return {}
         return {file.name: file.read_bytes() for file in sorted(find_model(self._model).iterdir()) if file.is_file()}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but what is open: a process that takes the component over opens the model itself."""
+        """Everything but the open model: the process that unpickles the component opens its own."""
         return {**self.__dict__, "_opened": None}
 
 
 def result_of(doc: Doc) -> Result:
-    """The result that stands in the span groups of a Doc; empty where the component has not run.
+    """The result in the span groups of a Doc; empty if the component has not run.
 
-    It is made anew each time: keep it in a variable.
+    It is rebuilt on each access: keep it in a variable.
     """
-    tokens = {token: word for word, token in enumerate(_tokens(doc))}
     document = _document(doc)
-    clusters = []
+    words_of = {token: word for word, token in enumerate(_tokens(doc))}
+    clusters, quotes = [], []
     about: dict[str, Any] = {"model": "", "memory": "", "capacity": None}
     for key, group in doc.spans.items():
-        if not key.startswith(PREFIX):
+        if key != QUOTES and not key.startswith(PREFIX):
             continue
         attrs = group.attrs
         about = {name: attrs[name] for name in about}
-        labels = zip(attrs["kinds"], attrs["types"], attrs["scores"], strict=True)
-        mentions = []
-        for span, (kind, type, score) in zip(group, labels, strict=True):
-            words = WordSpan(tokens[span.start], tokens[span.end - 1] + 1)
-            record = MentionRecord.of(document, words, kind=kind, type=type, entity=attrs["id"], score=score)
-            mentions.append(record)
-        clusters.append(ResultCluster(attrs["id"], attrs["name"], attrs["type"], tuple(mentions)))
-    return Result(tuple(clusters), **about, document=document.with_clusters(annotation(clusters)))
+        if key == QUOTES:
+            for words, labels in _read_group(words_of, group, _QUOTE_LABELS):
+                quotes.append(replace(Quotation.of(document, words), **labels))
+            continue
+        mentions = tuple(
+            MentionRecord.of(document, words, entity=attrs["id"], **labels)
+            for words, labels in _read_group(words_of, group, _MENTION_LABELS)
+        )
+        clusters.append(ResultCluster(attrs["id"], attrs["name"], attrs["type"], mentions))
+    annotated = document.with_clusters(annotation(clusters))
+    return Result(tuple(clusters), **about, document=annotated, quotes=tuple(quotes))
+
+
+def _write_group(
+    doc: Doc,
+    tokens: Sequence[int],
+    key: str,
+    items: Sequence[MentionRecord | Quotation],
+    labels: Iterable[str],
+    attrs: Mapping[str, Any],
+) -> None:
+    """Writes items as a span group, with a list in its `attrs` for each of their labels."""
+    spans = [doc[tokens[item.words.start] : tokens[item.words.end - 1] + 1] for item in items]
+    lists = {f"{label}s": [getattr(item, label) for item in items] for label in labels}
+    doc.spans[key] = SpanGroup(doc, name=key, attrs={**attrs, **lists}, spans=spans)
+
+
+def _read_group(
+    words_of: Mapping[int, int], group: SpanGroup, labels: Sequence[str]
+) -> Iterator[tuple[WordSpan, dict[str, Any]]]:
+    """The items of a span group as their words and labels."""
+    for span, *values in zip(group, *(group.attrs[f"{label}s"] for label in labels), strict=True):
+        yield WordSpan(words_of[span.start], words_of[span.end - 1] + 1), dict(zip(labels, values, strict=True))
 
 
 def _tokens(doc: Doc) -> list[int]:
-    """The tokens that are words; those of white space only are none."""
+    """The tokens that are words; tokens of white space are not."""
     return [token.i for token in doc if not token.is_space]
 
 
 def _document(doc: Doc) -> Document:
-    """The words of a Doc, with its sentences where these are set and ours elsewhere."""
+    """The words of a Doc, with its sentences if they are set, and ours otherwise."""
     kept = _tokens(doc)
     words = tuple(doc[index].text for index in kept)
     offsets = tuple(CharSpan(doc[index].idx, doc[index].idx + len(doc[index])) for index in kept)

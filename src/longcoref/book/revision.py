@@ -16,6 +16,7 @@ from longcoref.book.speakers import attribute_quotations
 from longcoref.book.table import Table
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
+from longcoref.errors import UsageError, unknown_name
 from longcoref.mention import MentionRecord
 from longcoref.text.quotations import Quotation, find_quotations
 
@@ -38,6 +39,19 @@ class BookPolicy:
 
 
 EVERYTHING, NOTHING = BookPolicy(), BookPolicy(names=False, speech=False)
+BOOK_POLICIES = {
+    "all": EVERYTHING,
+    "names": BookPolicy(speech=False),
+    "speech": BookPolicy(names=False),
+    "none": NOTHING,
+}
+
+
+def book_policy(name: str) -> BookPolicy:
+    """The policy of that name."""
+    if name not in BOOK_POLICIES:
+        raise UsageError(unknown_name("post-processing", name, BOOK_POLICIES))
+    return BOOK_POLICIES[name]
 
 
 @dataclass(frozen=True, slots=True)

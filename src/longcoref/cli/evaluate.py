@@ -1,4 +1,4 @@
-"""`longcoref evaluate`: how well does a model do on documents with gold clusters?"""
+"""`longcoref evaluate`: score a model on a corpus."""
 
 from __future__ import annotations
 
@@ -10,42 +10,57 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from longcoref.book.revision import BookPolicy
-from longcoref.cli.options import NamesOption, RecallOption, SpeechOption, capacity_of
+from longcoref.book.revision import book_policy
+from longcoref.cli.options import (
+    CellsOption,
+    FoldOption,
+    FromOption,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    PartOption,
+    PostProcessingOption,
+    QuietOption,
+    RecallOption,
+    Singletons,
+    SingletonsOption,
+    TypesDataOption,
+)
 from longcoref.cli.score import score_table
 from longcoref.evaluation import Evaluation
 from longcoref.evaluation import evaluate as evaluate_documents
 from longcoref.files import atomic_text
 from longcoref.formats import read_corpus, write_corpus
-from longcoref.memory import memory_policy
+from longcoref.memory import chosen_policy
 from longcoref.runtime.model import open_model
 
 
 def evaluate(
-    data: Annotated[Path, typer.Option(help="File, folder or corpus with gold clusters.", show_default=False)],
-    model: Annotated[str | None, typer.Option(help="Model directory or name; the shipped one if not given.")] = None,
-    source_format: Annotated[
-        str | None, typer.Option("--format", help="Format of the data; found out if not given.")
+    data: Annotated[Path, typer.Option(help="Corpus: a file or a folder.", show_default=False)],
+    model: ModelOption = None,
+    source_format: FromOption = None,
+    fold: FoldOption = None,
+    part: PartOption = None,
+    types_data: TypesDataOption = None,
+    memory: MemoryOption = None,
+    cells: CellsOption = None,
+    recall: RecallOption = None,
+    post_processing: PostProcessingOption = "all",
+    singletons: SingletonsOption = None,
+    records: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a JSON line for each document to this file.")
     ] = None,
-    fold: Annotated[int | None, typer.Option(help="LitBank's fold, 0 to 9.")] = None,
-    part: Annotated[str | None, typer.Option(help="train, dev or test of the corpus.")] = None,
-    types_data: Annotated[Path | None, typer.Option(help="Clone of litbank: scores types and kinds too.")] = None,
-    memory: Annotated[str | None, typer.Option(help="unbounded, track-all, learned or rule.")] = None,
-    cells: Annotated[int | None, typer.Option(help="Capacity of a learned or rule memory.")] = None,
-    recall: RecallOption = False,
-    names: NamesOption = True,
-    speech: SpeechOption = True,
-    singletons: Annotated[
-        bool | None, typer.Option("--singletons/--no-singletons", help="Score entities of one mention.")
+    conll_out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write key.conll and response.conll into this folder.")
     ] = None,
-    records: Annotated[Path | None, typer.Option(help="Write a JSON line for each document here.")] = None,
-    conll_out: Annotated[Path | None, typer.Option(help="Folder for key.conll and response.conll.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, in per cent.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Score a model on a corpus, under any memory, and keep what happened in each document.
+    """Score a model on a corpus with gold clusters, with any memory.
 
-    What is scored is what `resolve` gives; with --no-names --no-speech, what the memory decided, as in the paper.
+    The output of `resolve` is scored; --post-processing none scores the
+    memory alone, as in the paper. By default, singletons are kept or
+    dropped as they were in the model's training.
 
     Examples:
       longcoref evaluate --data lrec2020-coref --fold 0 --part test
@@ -54,16 +69,12 @@ def evaluate(
 
     """
     opened = open_model(model)
-    chosen = opened.config.memory
-    name = memory or chosen.policy
-    policy = memory_policy(name, capacity_of(name, cells, chosen.cells), recall=recall)
+    policy = chosen_policy(opened.config.memory, memory=memory, cells=cells, recall=recall)
     documents = list(read_corpus(data, format=source_format, fold=fold, part=part, types=types_data))
     console = Console(stderr=True)
     shown = track(documents, "reading", console=console, transient=True, disable=quiet or not console.is_terminal)
-    keep = opened.config.data.keep_singletons if singletons is None else singletons
-    result = evaluate_documents(
-        shown, opened, policy, book=BookPolicy(names=names, speech=speech), keep_singletons=keep
-    )
+    keep = opened.config.data.keep_singletons if singletons is None else singletons is Singletons.KEEP
+    result = evaluate_documents(shown, opened, policy, book=book_policy(post_processing), keep_singletons=keep)
     if records is not None:
         with atomic_text(records) as stream:
             stream.writelines(json.dumps(record.as_json(), ensure_ascii=False) + "\n" for record in result.records)

@@ -1,4 +1,4 @@
-"""`longcoref export`: the model directory of a training run."""
+"""`longcoref export`: export a training run as a model directory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def export(
     run: Annotated[Path, typer.Argument(help="Folder of a training run.", show_default=False)],
     target: Annotated[Path, typer.Argument(help="Model directory to write.", show_default=False)],
     weights: Annotated[
-        str, typer.Option(help="How the encoder is stored: float32, float16, compact or int8.")
+        str, typer.Option(help="Storage of the encoder: float32, float16, compact or int8.")
     ] = "compact",
-    calibrate: Annotated[bool, typer.Option(help="Fit the probabilities to the dev documents of the run.")] = True,
-    name: Annotated[str | None, typer.Option(help="Name of the model; that of the directory if not given.")] = None,
+    calibrate: Annotated[bool, typer.Option(help="Calibrate probabilities on the dev documents of the run.")] = True,
+    name: Annotated[str | None, typer.Option(help="Name of the model; that of the directory by default.")] = None,
 ) -> None:
-    """Make of a training run the directory that `resolve`, `evaluate` and `load` read without torch.
+    """Export a training run as a model directory, which loads without torch.
 
     Examples:
       longcoref export runs/litbank-small models/mine

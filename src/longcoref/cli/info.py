@@ -1,4 +1,4 @@
-"""`longcoref info`: versions, threads and the model: what a bug report needs."""
+"""`longcoref info`: print versions, threads and the model, for a bug report."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import longcoref
+from longcoref.cli.options import JsonOption
 from longcoref.config import config_table
 from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.model import find_model, open_model, shipped_models
@@ -28,11 +29,12 @@ _PROCESSOR = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 
 def info(
     model: Annotated[
-        str | None, typer.Argument(help="Model directory or name; the shipped one if not given.", show_default=False)
+        str | None,
+        typer.Argument(help="Model directory, or name of a shipped model.", show_default="the shipped one"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Show versions, threads and what is known of a model.
+    """Print versions, threads and the settings of a model, for a bug report.
 
     Examples:
       longcoref info
@@ -47,7 +49,7 @@ def info(
         return
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column()
-    table.add_column(overflow="fold")  # a bug report has no use for half a name
+    table.add_column(overflow="fold")  # never truncate a value
     for section, values in facts.items():
         table.add_section()
         for key, value in values.items():
@@ -70,7 +72,7 @@ def _program() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Which instructions there are decides how the encoder's numbers are rounded, so it is part of a report."""
+    """The processor model: its instruction set determines how the encoder's numbers are rounded."""
     facts = Path("/proc/cpuinfo")
     found = _PROCESSOR.search(facts.read_text(errors="replace")) if facts.is_file() else None
     return found[1].strip() if found else platform.processor() or platform.machine()

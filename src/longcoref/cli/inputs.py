@@ -1,4 +1,4 @@
-"""What a command is given to read: files, folders, patterns, or standard input."""
+"""The inputs of `longcoref resolve`: files, folders, patterns, or standard input."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from longcoref.document import Document
 from longcoref.errors import InputError
-from longcoref.formats import read_corpus
+from longcoref.formats import FORMATS, read_corpus
 from longcoref.formats.source import Source, open_source
 from longcoref.mention import MentionRecord
 from longcoref.resolver import Resolver
@@ -30,18 +31,18 @@ class Input(Protocol):
 
     @property
     def size(self) -> int | None:
-        """About how many characters it has, never too few, where that is known before reading."""
+        """An upper estimate of its length in characters, if that is known before reading."""
 
     def document(self) -> Document:
-        """The whole of it."""
+        """The whole text."""
 
     def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
-        """Its mentions with their decisions, without holding the whole of it where that can be avoided."""
+        """Its mentions with their decisions; the whole text is not held in memory if that can be avoided."""
 
 
 @dataclass(frozen=True)
 class _TextInput:
-    """A text file, or standard input, read in pieces."""
+    """A plain text file, or standard input, read in pieces."""
 
     path: str
 
@@ -53,26 +54,40 @@ class _TextInput:
     def size(self) -> int | None:
         return None if self.path == "-" else Path(self.path).stat().st_size
 
-    def _chunks(self) -> Iterator[str]:
+    def chunks(self) -> Iterator[str]:
+        """The text in pieces; a file in a corpus format is refused, because it would be read as prose."""
         if self.path == "-":
-            yield from Source("stdin", sys.stdin.buffer).chunks(_CHUNK)
+            pieces = Source("stdin", sys.stdin.buffer).chunks(_CHUNK)
+            yield from self._checked(pieces)
         else:
             with open_source(Path(self.path)) as source:
-                yield from source.chunks(_CHUNK)
+                yield from self._checked(source.chunks(_CHUNK))
+
+    def _checked(self, pieces: Iterator[str]) -> Iterator[str]:
+        for first in islice(pieces, 1):
+            name = next((name for name in FORMATS if name != "text" and FORMATS[name].detect(first, self.path)), None)
+            if name is not None:
+                raise InputError(
+                    f"is in the format {name}, not plain text: to convert its clusters, use longcoref convert; to "
+                    f"resolve its text again, use --from {name}",
+                    self.path,
+                )
+            yield first
+        yield from pieces
 
     def document(self) -> Document:
-        return tokenize("".join(self._chunks()), id=self.id)
+        return tokenize("".join(self.chunks()), id=self.id)
 
     def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
         stream = resolver.stream()
-        for chunk in self._chunks():
+        for chunk in self.chunks():
             yield from stream.feed(chunk)
         yield from stream.finish()
 
 
 @dataclass(frozen=True)
 class _WordsInput:
-    """A document of a corpus, with words and sentences of its own."""
+    """A document of a corpus, with its own words and sentences."""
 
     content: Document
 
@@ -92,7 +107,7 @@ class _WordsInput:
 
 
 def find_inputs(names: list[str], format: str) -> list[Input]:
-    """The texts behind the names on a command line. A mistyped name is found before the first text is read."""
+    """The texts that the names on a command line stand for. A wrong name is reported before the first text is read."""
     found: list[Input] = []
     for name in names:
         for path in _matches(name):
@@ -104,24 +119,24 @@ def find_inputs(names: list[str], format: str) -> list[Input]:
 
 
 def _matches(name: str) -> list[str]:
-    """What a name stands for: itself, or all files that a pattern fits which no shell has replaced."""
+    """The name itself, or all files that match it if it is a pattern that the shell did not expand."""
     if name == "-" or not has_magic(name) or Path(name).exists():
         return [name]
     matches = sorted(glob(name, recursive=True))
     if not matches:
-        raise InputError("no file fits this pattern", name)
+        raise InputError("no file matches this pattern", name)
     return matches
 
 
 def _texts(name: str) -> Iterator[_TextInput]:
     path = Path(name)
     if name == "-" or not path.is_dir():
+        text = _TextInput(name)
         if name != "-":
-            with open_source(path):  # can it be read at all?
-                pass
-        yield _TextInput(name)
+            next(text.chunks(), None)  # raises if the file is unreadable, or not plain text
+        yield text
         return
     files = sorted(file for file in path.rglob("*") if file.name.endswith(_TEXT_SUFFIXES) and file.is_file())
     if not files:
-        raise InputError(f"no text in this folder: expected {' or '.join(_TEXT_SUFFIXES)}", path)
+        raise InputError(f"this folder contains no text: expected {' or '.join(_TEXT_SUFFIXES)} files", path)
     yield from (_TextInput(str(file)) for file in files)

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from longcoref.cli.options import CellsOption, ModelOption, QuietOption
 from longcoref.errors import InputError
 from longcoref.formats import write_corpus
 from longcoref.resolver import Resolver, load
@@ -23,19 +24,20 @@ def label(
         list[Path], typer.Argument(help="Text files, folders of them, or GAP files (.tsv).", show_default=False)
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for a file of documents per text.")],
-    model: Annotated[str | None, typer.Option(help="The teacher; the shipped model if not given.")] = None,
-    cells: Annotated[int, typer.Option(help="Cells of the teacher's memory.")] = 30,
+    model: ModelOption = None,
+    cells: CellsOption = 30,
     words: Annotated[int, typer.Option(help="Most words to take from one text.", min=1)] = 10_000,
     hide: Annotated[float, typer.Option(help="Share of the names to hide behind pronouns.", min=0, max=1)] = 0.6,
     kinds: Annotated[bool, typer.Option("--kinds/--no-kinds", help="Keep the teacher's kinds and types.")] = True,
     seed: Annotated[int, typer.Option(help="Seed for the names to hide.")] = 0,
     processes: Annotated[int, typer.Option(help="Processes that label at the same time.", min=1)] = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Make training documents from unlabelled text, with a model as the teacher.
 
-    Later names of people are hidden behind pronouns, whose antecedents are then known for certain. A text whose file
-    is in the output folder already is left out, so an interrupted run can be started again.
+    Later names of people are hidden behind pronouns, whose antecedents are
+    then known for certain. A text that already has a file in the output
+    folder is skipped, so an interrupted run can be started again.
 
     Examples:
       longcoref label novels/ --out silver/novels --processes 2
@@ -71,7 +73,7 @@ def _files(path: Path) -> list[Path]:
 _teacher: Resolver
 
 
-def _open_teacher(model: str | None, cells: int) -> None:
+def _open_teacher(model: str | None, cells: int | None) -> None:
     global _teacher
     _teacher = load(model, cells=cells, recall=True, threads=1)
 

@@ -1,34 +1,94 @@
-"""What several commands check alike."""
+"""Options that several commands share, so that each has one spelling and one meaning."""
 
 from __future__ import annotations
 
 import re
+from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from longcoref.book.revision import BOOK_POLICIES
 from longcoref.errors import UsageError
+from longcoref.formats import FORMATS
+from longcoref.memory import POLICIES
 
+
+class Singletons(str, Enum):
+    """What to do with entities of one mention."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+ModelOption = Annotated[
+    str | None, typer.Option("--model", help="Model directory, or name of a shipped model; the shipped one by default.")
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        help=f"Kind of memory: {', '.join(POLICIES)}; the model's own by default.",
+        autocompletion=lambda: list(POLICIES),
+    ),
+]
+CellsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--cells", min=1, help="Entities that a learned or rule memory holds at once; the model's own by default."
+    ),
+]
 RecallOption = Annotated[
-    bool, typer.Option("--recall/--no-recall", help="Archive who is evicted, so that they can come back.")
+    bool | None,
+    typer.Option(
+        "--recall/--no-recall",
+        help="Archive evicted entities, so that they can return to memory; the model's own choice by default.",
+    ),
 ]
-NamesOption = Annotated[
-    bool, typer.Option("--names/--no-names", help="Tell persons apart by the names of the whole text.")
+PostProcessingOption = Annotated[
+    str,
+    typer.Option(
+        "--post-processing",
+        help=f"Revise the clusters at the end of a text, by names and by who speaks: {', '.join(BOOK_POLICIES)}.",
+        autocompletion=lambda: list(BOOK_POLICIES),
+    ),
 ]
-SpeechOption = Annotated[
-    bool, typer.Option("--speech/--no-speech", help="Find who speaks, and whom I and you are in a quotation.")
+ThreadsOption = Annotated[
+    int | None, typer.Option("--threads", min=1, help="Windows encoded in parallel; one per processor by default.")
 ]
-
-_WITHOUT_CAPACITY = ("unbounded", "track-all")
-
-
-def capacity_of(memory: str, cells: int | None, default: int) -> int | None:
-    """The capacity that `--memory` and `--cells` ask for together; None is no bound."""
-    if memory not in _WITHOUT_CAPACITY:
-        return default if cells is None else cells
-    if cells is not None:
-        raise UsageError(f"the memory {memory!r} has no capacity: leave out --cells, or take --memory learned")
-    return None
+FromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FORMAT",
+        help=f"Input format: {', '.join(FORMATS)}; detected by default.",
+        autocompletion=lambda: list(FORMATS),
+    ),
+]
+FoldOption = Annotated[int | None, typer.Option("--fold", help="Fold of LitBank, 0 to 9.")]
+PartOption = Annotated[
+    str | None, typer.Option("--part", help="Part of the corpus: train, dev or test (OntoGUM also has test2).")
+]
+TypesDataOption = Annotated[
+    Path | None,
+    typer.Option("--types-data", metavar="DIR", help="Clone of litbank, for LitBank's entity types and mention kinds."),
+]
+SingletonsOption = Annotated[
+    Singletons | None,
+    typer.Option(
+        "--singletons", help="Keep entities of one mention (LitBank), or drop them on both sides (OntoNotes)."
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change one key, such as train.seed=3. Repeatable."),
+]
+FoldsOption = Annotated[str, typer.Option("--folds", help="Folds of LitBank, such as 0-9 or 0,3.")]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Tasks to run in parallel.")]
+PlotsOption = Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Draw figures into this folder.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
 def numbers_of(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""How commands tell what goes on: a progress bar, on a terminal only, and a line for each task of a plan."""
+"""Progress on standard error: a bar, on a terminal only, and a line for each task of a plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 class StepDisplay:
-    """A bar on stderr with a title, steps done, time gone and time left."""
+    """A bar with a title, the number of steps, the elapsed and the remaining time."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
         self.console = Console(stderr=True, quiet=quiet)
@@ -34,12 +34,12 @@ class StepDisplay:
         self._progress.stop()
 
     def advance(self, done: int, total: int, title: str) -> None:
-        """Shows so many steps of the total as done, under this title."""
+        """Shows that `done` of `total` steps are done, with this title."""
         self._progress.update(self._task, description=title, completed=done, total=total)
 
 
 def show_tasks(console: Console) -> Callable[[dict[str, Any]], None]:
-    """Prints a line for each event of a plan, with what a failed task said last."""
+    """Prints a line for each event of a plan, and the last output of a failed task."""
 
     def show(event: dict[str, Any]) -> None:
         took = f", {event['seconds'] / 60:.1f} min" if "seconds" in event else ""

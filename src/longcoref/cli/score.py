@@ -1,9 +1,8 @@
-"""`longcoref score`: how well do predicted clusters match the gold ones?"""
+"""`longcoref score`: score predicted clusters against gold clusters."""
 
 from __future__ import annotations
 
 import json
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from longcoref.cli.options import FromOption, JsonOption, Singletons, SingletonsOption
 from longcoref.formats import read_corpus
 from longcoref.metrics import Scores
 from longcoref.metrics.corpus import CorpusScores, score_corpus
@@ -27,27 +27,15 @@ METRIC_NAMES = {
 }
 
 
-class Singletons(str, Enum):
-    """What to do with entities of one mention."""
-
-    KEEP = "keep"
-    DROP = "drop"
-
-
 def score(
     key: Annotated[Path, typer.Argument(help="File or folder with the gold clusters.")],
     response: Annotated[Path, typer.Argument(help="File or folder with the predicted clusters.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, in per cent.")] = False,
-    singletons: Annotated[
-        Singletons,
-        typer.Option(help="Keep entities of one mention (LitBank) or drop them on both sides (OntoNotes)."),
-    ] = Singletons.KEEP,
-    per_document: Annotated[bool, typer.Option("--per-document", help="Score each document too.")] = False,
-    source_format: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help="Format of both sides; found out if not given.")
-    ] = None,
+    as_json: JsonOption = False,
+    singletons: SingletonsOption = Singletons.KEEP,
+    per_document: Annotated[bool, typer.Option("--per-document", help="Also score each document.")] = False,
+    source_format: FromOption = None,
 ) -> None:
-    """Score predicted clusters against gold ones: MUC, B³, CEAF, LEA, BLANC, mentions and the CoNLL average.
+    """Score predicted clusters against gold clusters: MUC, B³, CEAF, LEA, BLANC, mentions and the CoNLL average.
 
     Examples:
       longcoref score key.conll response.conll
@@ -58,7 +46,7 @@ def score(
     scores = score_corpus(
         read_corpus(key, format=source_format),
         read_corpus(response, format=source_format),
-        keep_singletons=singletons is Singletons.KEEP,
+        keep_singletons=singletons is not Singletons.DROP,
     )
     if as_json:
         typer.echo(json.dumps(scores.as_json(per_document=per_document), ensure_ascii=False, indent=2))
@@ -70,7 +58,7 @@ def score(
 
 
 def score_table(scores: Scores, documents: int) -> Table:
-    """All metrics of a corpus of so many documents."""
+    """All metrics of a corpus with this number of documents."""
     table = Table("metric", box=box.SIMPLE, title=f"{documents} document{'s' * (documents != 1)}", title_justify="left")
     for heading in ("precision", "recall", "F1"):
         table.add_column(heading, justify="right")
@@ -83,7 +71,7 @@ def score_table(scores: Scores, documents: int) -> Table:
 
 
 def _document_table(scores: CorpusScores) -> Table:
-    """F1 by the metrics that fit on a narrow terminal; JSON has all."""
+    """F1 for the metrics that fit on a narrow terminal; JSON has all."""
     metrics = ("muc", "b_cubed", "ceaf_e", "lea")
     table = Table(title="F1", title_justify="left", box=box.SIMPLE)
     table.add_column("document", overflow="fold")

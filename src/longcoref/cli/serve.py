@@ -1,4 +1,4 @@
-"""`longcoref serve`: a page to paste texts into, and an API."""
+"""`longcoref serve`: start the server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from longcoref.cli.options import capacity_of
+from longcoref.cli.options import (
+    CellsOption,
+    MemoryOption,
+    ModelOption,
+    PostProcessingOption,
+    RecallOption,
+    ThreadsOption,
+)
 from longcoref.resolver import load
 
 
@@ -25,14 +32,12 @@ def serve(
         Path | None, typer.Option(help="File with the token that requests must carry; or set LONGCOREF_TOKEN.")
     ] = None,
     no_token: Annotated[bool, typer.Option("--no-token", help="Let other machines in without a token.")] = False,
-    model: Annotated[str | None, typer.Option(help="Model directory or name; default: the shipped model.")] = None,
-    memory: Annotated[str, typer.Option(help="Default memory: learned, rule, unbounded or track-all.")] = "learned",
-    cells: Annotated[
-        int | None, typer.Option(min=1, help="Default capacity of a learned or rule memory; 20 if not given.")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Windows to encode at once; default: the number of processors.")
-    ] = None,
+    model: ModelOption = None,
+    memory: MemoryOption = None,
+    cells: CellsOption = None,
+    recall: RecallOption = None,
+    post_processing: PostProcessingOption = "all",
+    threads: ThreadsOption = None,
     max_bytes: Annotated[int, typer.Option(min=1, help="Largest request body.")] = 5_000_000,
     max_seconds: Annotated[
         float, typer.Option(min=0.001, help="Longest time for a text to wait, and to be resolved.")
@@ -45,10 +50,11 @@ def serve(
         bool, typer.Option("--access-log/--no-access-log", help="Log requests to standard output.")
     ] = True,
 ) -> None:
-    """Serve a page to read texts on, and an API, until Ctrl-C.
+    """Serve a web page and an API, until Ctrl-C.
 
-    / is the page, /docs describes the API, /health and /metrics are for monitoring. To let other machines in, give a
-    token: requests then carry the header "Authorization: Bearer TOKEN".
+    / is a page for pasting texts, /docs describes the API, /health and
+    /metrics are for monitoring. To let other machines in, set a token:
+    requests then need the header "Authorization: Bearer TOKEN".
 
     Examples:
       longcoref serve
@@ -71,7 +77,9 @@ def serve(
     )
     access = access_to(host, allowed_hosts=allow_host or (), token_file=token_file, no_token=no_token)
     with listen(host, port) as listening:
-        resolver = load(model, memory=memory, cells=capacity_of(memory, cells, 20), threads=threads)
+        resolver = load(
+            model, memory=memory, cells=cells, recall=recall, threads=threads, post_processing=post_processing
+        )
         Console(stderr=True, highlight=False).print(
             f"longcoref: serving at {address_of(listening)} with model {resolver.model.name}; stop with Ctrl-C",
             soft_wrap=True,

@@ -1,4 +1,4 @@
-"""`longcoref train`: learn a model from a config."""
+"""`longcoref train`: train a model."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import Annotated, Any
 import typer
 
 from longcoref.analysis.plots import draw_training
+from longcoref.cli.options import QuietOption, SetOption
 from longcoref.cli.progress import StepDisplay
 from longcoref.config import load_config
 from longcoref.errors import UsageError
 
 
 def train(
-    config: Annotated[Path, typer.Argument(help="A TOML file such as configs/litbank-small.toml.", show_default=False)],
-    run: Annotated[Path | None, typer.Option(help="Folder of the run; runs/NAME of the config if not given.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Change one key: --set train.seed=3. May be given again.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the run's last checkpoint.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but errors.")] = False,
+    config: Annotated[Path, typer.Argument(help="TOML file, such as configs/litbank-small.toml.", show_default=False)],
+    run: Annotated[Path | None, typer.Option(help="Folder of the training run; runs/CONFIG by default.")] = None,
+    settings: SetOption = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Learn a model from a config.
+    """Train a model with a configuration.
 
     Examples:
       longcoref train configs/litbank-small.toml --run runs/small
@@ -38,8 +37,8 @@ def train(
     loaded = load_config(config, settings or [])
     folder = run or Path("runs") / config.stem
     if (folder / "log.jsonl").exists() and not resume:
-        raise UsageError(f"{folder} holds a run already: give --resume to go on with it, or another --run")
-    with StepDisplay("reading", quiet=quiet) as display:
+        raise UsageError(f"{folder} already contains a run: use --resume to continue it, or another --run")
+    with StepDisplay("training", quiet=quiet) as display:
 
         def show(event: dict[str, Any]) -> None:
             if event["event"] == "step":

@@ -18,6 +18,7 @@ from longcoref.memory.policies import (
     TrackAllMemory,
     UnboundedMemory,
     WithRecall,
+    chosen_policy,
     memory_policy,
 )
 
@@ -34,6 +35,7 @@ __all__ = [
     "TrackAllMemory",
     "UnboundedMemory",
     "WithRecall",
+    "chosen_policy",
     "decode",
     "memory_policy",
     "oracle_actions",

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from longcoref.config import MemoryConfig
 from longcoref.errors import UsageError, unknown_name
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.cells import Cells
@@ -208,3 +209,14 @@ def memory_policy(name: str, capacity: int | None = None, *, recall: bool = Fals
         raise UsageError(unknown_name("memory", name, POLICIES))
     policy = POLICIES[name](capacity)
     return WithRecall(policy) if recall else policy
+
+
+def chosen_policy(
+    default: MemoryConfig, *, memory: str | None = None, cells: int | None = None, recall: bool | None = None
+) -> MemoryPolicy:
+    """The policy of a model's own memory, with each setting that is not None in place of the model's."""
+    name = default.policy if memory is None else memory
+    policy = memory_policy(name, default.cells or None if cells is None else cells)
+    if cells is not None and policy.capacity is None:
+        raise UsageError(f"the memory {name!r} has no capacity: leave out the cells, or choose the memory 'learned'")
+    return WithRecall(policy) if (default.recall if recall is None else recall) else policy

@@ -88,11 +88,15 @@ def _book_entry(one: CastEntry) -> dict[str, Any]:
 
 
 def copresence(result: Result) -> dict[tuple[int, str, int, int], int]:
-    """The number of paragraphs that mention two characters, by number and title of the chapter, and their ids."""
+    """The number of paragraphs in which two characters appear together, by chapter number and title and their ids.
+
+    Chapters with a heading are numbered from 1; text before the first heading is chapter 0.
+    """
     document = result.known_document
     chapter_of: list[int] = []
     chapters = find_chapters(document)
-    for number, chapter in enumerate(chapters):
+    first_number = 0 if len(chapters) > 1 and not chapters[0].title else 1
+    for number, chapter in enumerate(chapters, first_number):
         chapter_of += [number] * (chapter.span.end - chapter.span.start)
     present: dict[tuple[int, int], set[int]] = {}
     paragraph, paragraph_of = 0, []
@@ -106,7 +110,7 @@ def copresence(result: Result) -> dict[tuple[int, str, int, int], int]:
     counts: Counter[tuple[int, str, int, int]] = Counter()
     for (number, _), ids in sorted(present.items()):
         for first, second in combinations(sorted(ids), 2):
-            counts[number, chapters[number].title, first, second] += 1
+            counts[number, chapters[number - first_number].title, first, second] += 1
     return dict(counts)
 
 

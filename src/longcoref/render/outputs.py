@@ -1,89 +1,148 @@
-"""The list of output formats, each with its writer.
+"""The table of output formats.
 
-`WRITERS` has the writers of whole results; a new output is a function there. What `longcoref.formats` can write is
-written by it. `jsonl` and the trace are written while reading (steps.py), `html` has the decisions beside the result
-(html.py). `GROUPS` are names for several formats that belong together.
+`OUTPUTS` has a writer for every format; a new format is an entry there. A writer takes resolved texts one at a time, so
+that only one of them is in memory. `GROUPS` are names for several formats that belong together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from longcoref.errors import UsageError, unknown_name
 from longcoref.formats import FORMATS, write_stream
+from longcoref.formats.registry import is_folder
+from longcoref.mention import MentionRecord
 from longcoref.render.book import write_book, write_copresence, write_graph, write_quotes
 from longcoref.render.booknlp import write_entities, write_tokens
 from longcoref.render.cast import write_cast, write_csv
+from longcoref.render.html import write_page
 from longcoref.render.json import write_json
 from longcoref.render.resolved import write_resolved, write_resolved_pronouns
+from longcoref.render.steps import MentionWriter
 from longcoref.render.text import write_text
 from longcoref.render.tsv import write_tsv
 from longcoref.result import Result
 
-WRITERS: dict[str, Callable[[Iterable[Result], IO[str]], None]] = {
-    "json": write_json,
-    "text": write_text,
-    "cast": write_cast,
-    "csv": write_csv,
-    "tsv": write_tsv,
-    "resolved": write_resolved,
-    "resolved-pronouns": write_resolved_pronouns,
-    "tokens": write_tokens,
-    "entities": write_entities,
-    "quotes": write_quotes,
-    "book": write_book,
-    "copresence": write_copresence,
-    "graph": write_graph,
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A resolved text, with as much of it as the outputs need.
+
+    `result` is None if the text is only streamed. `mentions` are the proposed mentions with their decisions, in text
+    order, None if they were not kept; `mention_writer` opens a writer for them.
+    """
+
+    id: str
+    result: Result | None
+    mentions: Iterable[MentionRecord] | None = None
+    mention_writer: Callable[[IO[str]], MentionWriter] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output format: the ending of its files, its writer, and what the writer needs of a text.
+
+    A format that is not `whole` is written while the text is being read. With `decisions`, the writer uses the mentions
+    with their decisions. A `single` output has room for one text.
+    """
+
+    suffix: str
+    write: Callable[[Iterable[Resolved], IO[str]], None]
+    whole: bool = True
+    decisions: bool = False
+    single: bool = False
+
+
+def _results(texts: Iterable[Resolved], format: str) -> Iterator[Result]:
+    for text in texts:
+        if text.result is None:
+            raise UsageError(f"{format} needs the whole result, but {text.id!r} was only streamed")
+        yield text.result
+
+
+def _of_results(name: str, suffix: str, write: Callable[[Iterable[Result], IO[str]], None]) -> Output:
+    """The output of a writer of results."""
+    return Output(suffix, lambda texts, stream: write(_results(texts, name), stream))
+
+
+def _of_documents(name: str, suffix: str) -> Output:
+    """The output of a corpus format."""
+
+    def write(texts: Iterable[Resolved], stream: IO[str]) -> None:
+        write_stream((result.known_document for result in _results(texts, name)), stream, name)
+
+    return Output(suffix, write)
+
+
+def _write_pages(texts: Iterable[Resolved], stream: IO[str]) -> None:
+    for text in texts:
+        for result in _results([text], "html"):
+            write_page(result, stream, trace=text.mentions)
+
+
+def _write_mentions(texts: Iterable[Resolved], stream: IO[str]) -> None:
+    for text in texts:
+        if text.mentions is None or text.mention_writer is None:
+            raise UsageError("jsonl is written while a text is being read, from mentions with their decisions")
+        writer = text.mention_writer(stream)
+        writer.begin(text.id)
+        for mention in text.mentions:
+            writer.add(mention)
+        writer.end()
+
+
+OUTPUTS: dict[str, Output] = {
+    "json": _of_results("json", ".json", write_json),
+    "text": _of_results("text", ".txt", write_text),
+    "cast": _of_results("cast", ".cast.txt", write_cast),
+    "csv": _of_results("csv", ".csv", write_csv),
+    "tsv": _of_results("tsv", ".tsv", write_tsv),
+    "resolved": _of_results("resolved", ".resolved.txt", write_resolved),
+    "resolved-pronouns": _of_results("resolved-pronouns", ".pronouns.txt", write_resolved_pronouns),
+    "tokens": _of_results("tokens", ".tokens", write_tokens),
+    "entities": _of_results("entities", ".entities", write_entities),
+    "quotes": _of_results("quotes", ".quotes", write_quotes),
+    "book": _of_results("book", ".book", write_book),
+    "copresence": _of_results("copresence", ".copresence.tsv", write_copresence),
+    "graph": _of_results("graph", ".graphml", write_graph),
+    "jsonl": Output(".jsonl", _write_mentions, whole=False, decisions=True),
+    "html": Output(".html", _write_pages, decisions=True, single=True),
 }
+OUTPUTS |= {name: _of_documents(name, format.suffixes[0]) for name, format in FORMATS.items() if name not in OUTPUTS}
 GROUPS = {"booknlp": ("tokens", "entities", "quotes", "book")}
-SUFFIXES = {
-    "json": ".json",
-    "jsonl": ".jsonl",
-    "text": ".txt",
-    "cast": ".cast.txt",
-    "csv": ".csv",
-    "tsv": ".tsv",
-    "resolved": ".resolved.txt",
-    "resolved-pronouns": ".pronouns.txt",
-    "tokens": ".tokens",
-    "entities": ".entities",
-    "quotes": ".quotes",
-    "book": ".book",
-    "copresence": ".copresence.tsv",
-    "graph": ".graphml",
-    "html": ".html",
-}
-
-
-def output_formats() -> list[str]:
-    """The names of all output formats."""
-    return list(dict.fromkeys([*WRITERS, "jsonl", "html", *FORMATS]))
 
 
 def chosen_formats(names: str | None, path: str) -> list[str]:
-    """The formats that `--to` names, with commas between them; without it, the one that the name of the file tells."""
+    """The formats in `--to`, separated by commas; without it, the one for the ending of `path`.
+
+    A folder, a device or standard output has no ending that means anything, and gets JSON.
+    """
     if names is None:
-        endings = [(output_suffix(name), name) for name in output_formats() if path.endswith(output_suffix(name))]
-        return [max(endings, key=lambda pair: len(pair[0]))[1] if endings else "json"]
+        if path == "-" or is_folder(path) or (Path(path).exists() and not Path(path).is_file()):
+            return ["json"]
+        fitting = [name for name, output in OUTPUTS.items() if path.endswith(output.suffix)]
+        if not fitting:
+            endings = sorted({output.suffix for output in OUTPUTS.values()})
+            raise UsageError(
+                f"{path}: unknown suffix; end the name in {', '.join(endings)}, or choose a format with --to"
+            )
+        # The longest ending is the most specific one; of formats with the same ending, the first in the table counts.
+        return [max(fitting, key=lambda name: len(OUTPUTS[name].suffix))]
     chosen: list[str] = []
     for name in filter(None, map(str.strip, names.split(","))):
-        if name not in GROUPS and name not in output_formats():
-            raise UsageError(unknown_name("output format", name, [*output_formats(), *GROUPS]))
+        if name not in GROUPS and name not in OUTPUTS:
+            raise UsageError(unknown_name("output format", name, [*OUTPUTS, *GROUPS]))
         chosen += GROUPS.get(name, (name,))
     if not chosen:
-        raise UsageError(f"expected an output format, got {names!r} (choose from {', '.join(output_formats())})")
+        raise UsageError(f"expected an output format, got {names!r} (choose from {', '.join(OUTPUTS)})")
     return list(dict.fromkeys(chosen))
-
-
-def output_suffix(format: str) -> str:
-    """How the name of a file in this format ends."""
-    return SUFFIXES[format] if format in SUFFIXES else FORMATS[format].suffixes[0]
 
 
 def write_results(results: Iterable[Result], stream: IO[str], format: str) -> None:
     """Writes results in a format, one at a time, so that only one of them is in memory."""
-    if format in WRITERS:
-        WRITERS[format](results, stream)
-    else:
-        write_stream((result.known_document for result in results), stream, format)
+    if format not in OUTPUTS:
+        raise UsageError(unknown_name("output format", format, OUTPUTS))
+    OUTPUTS[format].write((Resolved(result.id, result) for result in results), stream)

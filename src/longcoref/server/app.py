@@ -15,7 +15,6 @@ from starlette.exceptions import HTTPException
 
 import longcoref
 from longcoref.errors import UsageError, unknown_name
-from longcoref.memory import memory_policy
 from longcoref.render.html import live_page
 from longcoref.resolver import Resolver
 from longcoref.server import schemas
@@ -140,11 +139,15 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
     for type in wanted.types or ():
         if type not in known:
             raise _mistake("types", unknown_name("type", type, known))
-    capacity = wanted.cells or resolver.policy.capacity or schemas.USUAL_CELLS
-    policy = memory_policy(wanted.memory or resolver.policy.name, capacity)
-    own = Resolver(resolver.model, policy, book=resolver.book)
-    if wanted.cells is not None and own.policy.capacity is None:
-        raise _mistake("cells", f"the memory {own.policy.name!r} has no capacity: leave out `cells`, or take `learned`")
+    try:
+        own = resolver.with_settings(
+            memory=wanted.memory,
+            cells=wanted.cells,
+            recall=wanted.recall,
+            post_processing=wanted.post_processing,
+        )
+    except UsageError as error:
+        raise _mistake("cells", str(error)) from error
     try:
         if lines:
             return LineAnswer(

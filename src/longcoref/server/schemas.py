@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-USUAL_CELLS = 20
 MOST_CELLS = 1000
 """A memory has room for all its cells from the beginning: who asks for a million must not get it."""
 
@@ -42,6 +41,16 @@ class Request(BaseModel):
     cells: Annotated[
         int | None,
         Field(ge=1, le=MOST_CELLS, description="Entities in a learned or rule memory at once."),
+    ] = None
+    recall: Annotated[
+        bool | None,
+        Field(
+            description="Archive evicted entities, so that they can return to memory; the server's own if not given."
+        ),
+    ] = None
+    post_processing: Annotated[
+        Literal["all", "names", "speech", "none"] | None,
+        Field(description="Which passes revise the clusters at the end of the text; the server's own if not given."),
     ] = None
     types: Annotated[
         list[str] | None, Field(max_length=100, description="Only clusters of these types, such as PER.")

@@ -28,9 +28,9 @@ class Recipe:
     """What is done on each fold: configs in turn, settings laid over all of them, the memory that is scored."""
 
     configs: tuple[Path, ...]
-    settings: tuple[str, ...] = ()
-    policy: str = "learned"
-    cells: int | None = 20
+    settings: tuple[str, ...]
+    policy: str
+    cells: int | None
 
     @property
     def memory(self) -> str:
