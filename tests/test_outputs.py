@@ -248,7 +248,7 @@ WITHOUT_TEXT = ("json", "cast", "csv", "tsv", "book")
 """The formats that need no text."""
 
 
-@pytest.mark.parametrize("format", [name for name in output_formats() if name not in ("html", "jsonl")])
+@pytest.mark.parametrize("format", [name for name in OUTPUTS if name not in ("html", "jsonl")])
 def test_a_result_without_its_text_is_refused_by_all_formats_that_need_it(format: str) -> None:
     result = replace(make_result("Anna fed her dog.", [[(0, 1, "PROP"), (2, 3, "PRON")]]), document=None)
     stream = io.StringIO()
