@@ -194,13 +194,6 @@ def test_booknlps_files_hold_one_text(format: str) -> None:
         write_results([TALE, TALE], io.StringIO(), format)
 
 
-@pytest.mark.parametrize("format", ["tokens", "entities", "resolved"])
-def test_what_needs_the_text_says_so(format: str) -> None:
-    fed = Result(TALE.clusters, "m", "learned", 20)
-    with pytest.raises(UsageError, match="piece by piece"):
-        written(fed, format)
-
-
 def test_formats_are_chosen_by_name_group_or_file() -> None:
     assert chosen_formats("json, booknlp,json", "-") == ["json", "tokens", "entities", "quotes", "book"]
     assert [chosen_formats(None, name) for name in ("a.resolved.txt", "a.txt", "a.tsv", "-")] == [
