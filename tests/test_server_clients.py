@@ -61,6 +61,7 @@ DOCUMENTATION = Path(__file__).parent.parent / "docs" / "server.md"
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text of some sentences is read in many pieces, and connections are looked at often."""
     monkeypatch.setattr(answers, "_PIECE", 200)
+    monkeypatch.setattr(answers, "_SHARED_PIECE", 100)
     monkeypatch.setattr(connections, "_TICK", 0.01)
 
 

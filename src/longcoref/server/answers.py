@@ -25,7 +25,10 @@ from longcoref.server.metrics import Metrics
 from longcoref.text import tokenize
 
 _PIECE = 2000
-"""Characters read at a time: several windows, so that all threads have work, and well below a second of it."""
+"""Characters read at a time: several windows, so that all threads have work."""
+
+_SHARED_PIECE = 500
+"""Characters read at a time while other texts are being read: a short text waits for one such piece of each."""
 
 
 class OutOfTimeError(Exception):
@@ -172,11 +175,14 @@ async def parts_of(
     """
     stop = Stop(seconds)
     try:
-        for start in range(0, len(text), _PIECE):
+        start = 0
+        while start < len(text):
             await _turn(place, stop)
-            piece = text[start : start + _PIECE]
+            # However a text is cut, the answer is the same.
+            piece = text[start : start + (_SHARED_PIECE if workers.reading.borrowed_tokens else _PIECE)]
             yield await to_thread.run_sync(answer.feed, piece, limiter=workers.reading, abandon_on_cancel=True)
             metrics.characters.inc(len(piece))
+            start += len(piece)
         await _turn(place, stop)
         yield await to_thread.run_sync(_finished, answer, stop, limiter=workers.finishing, abandon_on_cancel=True)
     except OutOfTimeError:
