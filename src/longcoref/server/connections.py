@@ -25,6 +25,9 @@ _OTHER_FILES = 64
 _TICK = 1.0
 """Seconds between two looks at a connection."""
 
+_PROGRESS = 65_536
+"""Bytes of a response that a client must read in the time it has."""
+
 
 def bounded_connections(limits: Limits) -> type[H11Protocol]:
     """The protocol for uvicorn, with as many connections as `limits` and the operating system allow."""
@@ -66,6 +69,7 @@ class _Connection(H11Protocol):
     bounds: Limits
     most_connections: int
     _since = 0.0  # when the server began to wait for the client
+    _unread = 0  # bytes of the response that the client had not read by then
     _watch: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -110,8 +114,13 @@ class _Connection(H11Protocol):
 
     def _look(self) -> None:
         """Disconnects a client that has kept the server waiting for too long; the gate does so during an upload."""
+        unread = self.transport.get_write_buffer_size()
+        if unread <= self._unread - _PROGRESS:
+            self._wait()
+        if not self._unread - _PROGRESS < unread <= self._unread:
+            self._unread = unread
         allowed = float("inf")
-        if self.transport.get_write_buffer_size() and (self.flow.write_paused or not self._has_request):
+        if unread and (self.flow.write_paused or not self._has_request):
             allowed = self.bounds.stall_seconds
         elif not self._has_request:
             allowed = self.bounds.header_seconds

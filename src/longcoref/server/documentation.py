@@ -1,4 +1,4 @@
-"""The page of the API, made from its OpenAPI description: no script, nothing from the network."""
+"""The page about the API, made from its OpenAPI description, without scripts or anything from the network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def api_page(description: Mapping[str, Any]) -> tuple[str, str]:
 <body>
 <main>
 <h1>{escape(information["title"])} <small>{escape(information["version"])}</small></h1>
-<p>{escape(information["description"])} <a href="./">The page to read on</a>, and this as
+<p>{escape(information["description"])} <a href="./">Try it</a>, or get this description as
 <a href="openapi.json">OpenAPI</a>.</p>
 {parts}
 <h2>Objects</h2>
@@ -80,7 +80,7 @@ def _schema(name: str, schema: Mapping[str, Any]) -> str:
     rows = (
         (
             f"<code>{escape(field)}</code>",
-            f"{_type(part)}{'' if field in required else ' <small>may be left out</small>'}",
+            f"{_type(part)}{'' if field in required else ' <small>optional</small>'}",
             _code(part.get("description", "")),
         )
         for field, part in schema.get("properties", {}).items()
@@ -96,7 +96,7 @@ def _table(heads: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """A type in words, with links to the objects of this page."""
+    """A type in words, with links to the objects on this page."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#{escape(name)}">{escape(name)}</a>'
@@ -119,6 +119,6 @@ def _named(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping
 
 
 def _code(text: str) -> str:
-    """Escaped text in which what stands between backquotes is code."""
+    """Escaped text in which the parts in backquotes are code."""
     parts = escape(" ".join(text.split())).split("`")
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

@@ -1,4 +1,4 @@
-"""What a request may say, and what an answer looks like: checked on the way in, described in OpenAPI."""
+"""Requests and responses: requests are validated, and both are described in OpenAPI."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 MOST_CELLS = 1000
-"""A memory has room for all its cells from the beginning: who asks for a million must not get it."""
+"""A memory allocates all its cells at the start, so their number must be bounded."""
 
 
 def _whole(text: str) -> str:
-    """JSON can say half of a surrogate pair, which is no character and could not be sent back."""
+    """Refuses half a surrogate pair: JSON can express it, but it is not a character and cannot be sent back."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"half a surrogate pair at {error.start} is no character") from error
+        raise ValueError(f"half a surrogate pair at {error.start} is not a character") from error
     return text
 
 
@@ -23,7 +23,7 @@ _Text = Annotated[str, AfterValidator(_whole)]
 
 
 class Request(BaseModel):
-    """A text, and how to read it."""
+    """A text, and how to resolve it."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -32,15 +32,15 @@ class Request(BaseModel):
         },
     )
 
-    text: Annotated[_Text, Field(description="English text. Offsets in the answer count its code points.")]
-    id: Annotated[_Text, Field(max_length=200, description="Comes back with the answer.")] = ""
+    text: Annotated[_Text, Field(description="English text. Offsets in the response count its code points.")]
+    id: Annotated[_Text, Field(max_length=200, description="Returned with the response.")] = ""
     memory: Annotated[
         Literal["learned", "rule", "unbounded", "track-all"] | None,
         Field(description="The kind of memory; the server's own if not given."),
     ] = None
     cells: Annotated[
         int | None,
-        Field(ge=1, le=MOST_CELLS, description="Entities in a learned or rule memory at once."),
+        Field(ge=1, le=MOST_CELLS, description="Entities that a learned or rule memory holds at once."),
     ] = None
     recall: Annotated[
         bool | None,
@@ -55,15 +55,17 @@ class Request(BaseModel):
     types: Annotated[
         list[str] | None, Field(max_length=100, description="Only clusters of these types, such as PER.")
     ] = None
-    min_mentions: Annotated[int, Field(ge=1, description="Only clusters with so many mentions.")] = 1
-    stream: Annotated[
-        bool, Field(description="Answer in lines while reading, as with `Accept: application/x-ndjson`.")
+    min_mentions: Annotated[int, Field(ge=1, description="Only clusters with at least this many mentions.")] = 1
+    stream: Annotated[bool, Field(description="Send lines while reading, as with `Accept: application/x-ndjson`.")] = (
+        False
+    )
+    trace: Annotated[
+        bool, Field(description="In a stream: also send every decision, including those on rejected mentions.")
     ] = False
-    trace: Annotated[bool, Field(description="In a stream: every decision too, rejected mentions included.")] = False
 
 
 class Memory(BaseModel):
-    """The memory that read the text."""
+    """The memory that was used."""
 
     policy: str
     capacity: int | None
@@ -76,8 +78,8 @@ class Mention(BaseModel):
     end: int
     text: str
     kind: Annotated[str, Field(description="PROP, NOM or PRON.")]
-    type: Annotated[str | None, Field(description="Where it is not that of the cluster.")] = None
-    score: Annotated[float, Field(description="The probability that it belongs here.")]
+    type: Annotated[str | None, Field(description="Given if it differs from that of the cluster.")] = None
+    score: Annotated[float, Field(description="The probability that it belongs to this cluster.")]
     sentence: int
 
 
@@ -98,22 +100,22 @@ class Quote(BaseModel):
     speaker: int | None
     addressee: int | None
     score: Annotated[float, Field(description="The probability of the speaker.")]
-    continues: Annotated[bool, Field(description="It goes on with the speech before it.")] = False
+    continues: Annotated[bool, Field(description="It continues the quotation before it.")] = False
 
 
 class Result(BaseModel):
-    """Who is who, as `longcoref resolve` writes it."""
+    """The clusters of a text, as `longcoref resolve` writes them."""
 
     schema_: Annotated[Literal["longcoref/1"], Field(alias="schema")]
     id: str | None = None
     model: str
     memory: Memory
     clusters: list[Cluster]
-    quotes: Annotated[list[Quote], Field(description="In text order; left out where there are none.")] = []
+    quotes: Annotated[list[Quote], Field(description="In text order; left out if there are none.")] = []
 
 
 class Health(BaseModel):
-    """That the server is well."""
+    """The state of the server."""
 
     status: Literal["ok"] = "ok"
     version: str
@@ -121,7 +123,7 @@ class Health(BaseModel):
 
 
 class Refusal(BaseModel):
-    """Why a request was not answered."""
+    """Why a request was refused."""
 
     detail: str
 
