@@ -70,3 +70,6 @@ POSSESSIVE_PRONOUNS = _words("rewriting", "possessive_pronouns")
 OPENS_NOUN_PHRASE, NEVER_POSSESSED = _words("rewriting", "opens_noun_phrase"), _words("rewriting", "never_possessed")
 
 NUMBERED_HEADINGS, OTHER_HEADINGS = _words("chapters", "numbered_headings"), _words("chapters", "other_headings")
+
+BEFORE_OBJECTS, CLAUSE_OPENERS = _words("hiding", "before_objects"), _words("hiding", "clause_openers")
+COMMON_VERBS, AFTER_SHORT_IS = _words("hiding", "common_verbs"), _words("hiding", "after_short_is")

@@ -17,35 +17,21 @@ import numpy as np
 from longcoref.book.table import clear_gender
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document, document_of_words
-from longcoref.english.lexicon import FEMININE, MASCULINE, SPEECH_VERBS
+from longcoref.english.lexicon import (
+    AFTER_SHORT_IS,
+    BEFORE_OBJECTS,
+    CLAUSE_OPENERS,
+    COMMON_VERBS,
+    FEMININE,
+    MASCULINE,
+    SPEECH_VERBS,
+)
 from longcoref.features.facts import HE_OR_SHE, MentionFacts, document_facts
 from longcoref.spans import WordSpan
 
 _REACH = 3  # sentences back within which the person must have been mentioned
 _POSSESSIVES = frozenset(("'s", "’s"))
-_PREPOSITION_WORDS = """
-to of with for from by at on upon about against before behind beside near towards toward between after like beneath
-over under without round around past into than
-"""
-_OPENING_WORDS = """
-and but that when while as if because then so for which what where how why until till though although since whether
-once or nor , ; : — -- ( “ " ``
-"""
-_VERB_WORDS = """
-was is had has did does would could should might must will shall can may were are been went came saw took made gave
-got knew felt found left kept held stood sat lay ran rose turned looked seemed became let met heard brought sent drew
-fell grew threw wore broke wrote read rode shook struck wished meant paid lost won began never always only also still
-just soon now often again once
-"""
-_AFTER_IS_WORDS = """
-a an the as not been so very in on at to of and but always never just only all too here there coming going gone got
-no quite more much that this what how my your his her our their such
-"""
-_PREPOSITIONS = frozenset(_PREPOSITION_WORDS.split())
-_CLAUSE_OPENERS = frozenset(_OPENING_WORDS.split())
-_VERBS = SPEECH_VERBS | frozenset(_VERB_WORDS.split())
-_AFTER_IS = frozenset(_AFTER_IS_WORDS.split())
-"""Words that follow "'s" where it is short for "is" or "has"."""
+_VERBS = SPEECH_VERBS | COMMON_VERBS
 
 
 class Case(Enum):
@@ -133,12 +119,12 @@ def case_of(words: Sequence[str], span: WordSpan, *, opens_sentence: bool) -> Ca
     after = words[end].lower() if end < len(words) else "."
     if words[end - 1] in _POSSESSIVES or after in _POSSESSIVES:
         owned = words[end + (after in _POSSESSIVES)] if end + (after in _POSSESSIVES) < len(words) else "."
-        is_noun = owned[:1].isalpha() and owned.lower() not in _AFTER_IS and not owned.endswith("ing")
+        is_noun = owned[:1].isalpha() and owned.lower() not in AFTER_SHORT_IS and not owned.endswith("ing")
         return Case.POSSESSIVE if is_noun else None
     is_verb = after in _VERBS or (after.endswith("ed") and len(after) > 4)
-    if (opens_sentence or before in _CLAUSE_OPENERS) and is_verb:
+    if (opens_sentence or before in CLAUSE_OPENERS) and is_verb:
         return Case.SUBJECT
-    if before in _PREPOSITIONS and after not in ("and", "or", "—", "--", "'s") and not is_verb:
+    if before in BEFORE_OBJECTS and after not in ("and", "or", "—", "--", "'s") and not is_verb:
         return Case.OBJECT
     if before in SPEECH_VERBS and after in (",", ".", ";", ":"):
         return Case.SUBJECT
