@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longcoref.book.people import people_of
-from longcoref.english.lexicon import FEMININE, MASCULINE
+from longcoref.english.lexicon import FEMININE, MASCULINE, TITLES, Title
 from longcoref.english.names import Name, contradict, parse_name
+from longcoref.features.facts import is_title
 
 
 def name(text: str) -> Name:
@@ -31,6 +32,13 @@ def name(text: str) -> Name:
         ("Lydia", "", "", ""),
         ("Tom Mrs. Hallow", "", "", ""),
         ("the Unseen Rider", "", "unseen", "rider"),
+        ("Sgt. Moss", "sergeant", "", "moss"),
+        ("Lt. Lydia Moss", "lieutenant", "lydia", "moss"),
+        ("Gov. Moss", "governor", "", "moss"),
+        ("Mr. St. Wren", "mr", "", "st wren"),
+        ("St. Wren Hallow", "", "st wren", "hallow"),
+        ("her sister Kate", "sister", "catherine", ""),
+        ("my brother Tom", "brother", "thomas", ""),
     ],
 )
 def test_parts_of_a_name(text: str, title: str, given: str, family: str) -> None:
@@ -38,7 +46,9 @@ def test_parts_of_a_name(text: str, title: str, given: str, family: str) -> None
     assert (parsed.title, parsed.given, parsed.family) == (title, given, family)
 
 
-@pytest.mark.parametrize("text", ["the old mill", "Mother", "The Doctor", "she", "", "my dear", "the captain's hat"])
+@pytest.mark.parametrize(
+    "text", ["the old mill", "Mother", "The Doctor", "she", "", "my dear", "the captain's hat", "Messrs. Moss"]
+)
 def test_what_is_no_name(text: str) -> None:
     assert parse_name(text) is None
 
@@ -51,6 +61,7 @@ def test_what_is_no_name(text: str) -> None:
         ("Jane Hallow", "Ann Hallow"),
         ("Mr. Moss", "Mr. Crake"),
         ("Jane", "Lydia"),
+        ("Captain Hallow", "Miss Hallow"),
         ("Wren", "Lydia Hallow"),
     ],
 )
@@ -68,6 +79,8 @@ def test_names_of_two_people(first: str, second: str) -> None:
         ("Miss Hallow", "Lydia"),
         ("Dr. Moss", "Mr. Moss"),
         ("Mrs. Kate", "Mrs. Catherine Hallow"),
+        ("Captain Mary Hallow", "Miss Mary Hallow"),
+        ("Capt. Hallow", "Captain Hallow"),
     ],
 )
 def test_names_that_may_be_one_person_s(first: str, second: str) -> None:
@@ -76,9 +89,23 @@ def test_names_that_may_be_one_person_s(first: str, second: str) -> None:
 
 _names = st.builds(
     Name,
-    st.sampled_from(["", "mr", "mrs", "miss", "dr", "aunt"]),
+    st.sampled_from(["", "mr", "mrs", "miss", "doctor", "captain", "aunt"]),
     st.lists(st.sampled_from(["kate", "catherine", "ann", "hallow", "moss", "j"]), min_size=1, max_size=3).map(tuple),
 )
+
+
+@pytest.mark.parametrize("title", sorted(TITLES.values(), key=lambda title: title.name))
+def test_every_form_of_a_title_is_the_same_title(title: Title) -> None:
+    written = {form.capitalize() for form in title.forms} | {f"{form.capitalize()}." for form in title.dotted}
+    written |= title.forms if title.lower else set()
+    names = {parse_name(f"{form} Hallow") for form in written}
+    assert names == {None if title.plural else Name(title.name, ("hallow",))}
+    assert all(is_title(form) for form in written)
+
+
+def test_a_rank_is_no_contradiction_to_a_woman_s_full_name() -> None:
+    _, owner = people_of({name("Captain Mary Hallow"): 3, name("Miss Mary Hallow"): 5, name("Captain Moss"): 1}, {})
+    assert owner[name("Captain Mary Hallow")] == owner[name("Miss Mary Hallow")] != owner[name("Captain Moss")]
 
 
 @given(_names, _names)

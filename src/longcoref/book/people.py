@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from longcoref.book.numbers import CONTRADICTING, DOMINANT, TITLE_VOTES
 from longcoref.book.table import clear_gender, genders_contradict
 from longcoref.cancellation import cancellable
-from longcoref.english.lexicon import MARRIED_TITLES
 from longcoref.english.names import Name, contradict
 
 
@@ -34,15 +33,26 @@ class Person:
     @property
     def gender(self) -> int:
         """The gender that titles show, or else pronouns; 0 if neither is clear."""
-        titles = Counter[int]()
+        return self._titles(lambda name: name.gender) or clear_gender(self.genders)
+
+    @property
+    def usual_gender(self) -> int:
+        """The gender, or else the one that people with these titles usually have; 0 if nothing is clear."""
+        return self.gender or self._titles(lambda name: name.usual_gender)
+
+    def _titles(self, gender_of: Callable[[Name], int]) -> int:
+        votes = Counter[int]()
         for name, count in self.names.items():
-            if name.gender:
-                titles[name.gender] += TITLE_VOTES * count
-        return clear_gender(titles) or clear_gender(self.genders)
+            votes[gender_of(name)] += TITLE_VOTES * count
+        del votes[0]
+        return clear_gender(votes)
 
     def fits(self, name: Name, genders: Counter[int]) -> bool:
         """Whether a name that pronouns of these genders refer to can be this person's."""
-        if genders_contradict(name.gender or clear_gender(genders), self.gender):
+        own, theirs = name.gender or clear_gender(genders), self.gender
+        if not any(name.shares_given(other) for other in self.names):
+            own, theirs = own or name.usual_gender, self.usual_gender
+        if genders_contradict(own, theirs):
             return False
         if name.titled and not any(
             other.family == name.titled or (other.title == name.title and name.calls_by_given(other))
@@ -105,7 +115,7 @@ def people_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) -
 
     def rank(name: Name) -> tuple[bool, bool, bool, int]:
         # Of two women with one family name, the one who also has a given name is more often Miss than Mrs.
-        return len(name.parts) < 2, not name.title, name.title in MARRIED_TITLES, -names[name]
+        return len(name.parts) < 2, not name.title, name.married is True, -names[name]
 
     for name in cancellable(sorted(names, key=rank)):
         shown = genders.get(name, Counter())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -23,23 +24,46 @@ def _words(section: str, name: str) -> frozenset[str]:
     return frozenset(_TABLES[section][name].split())
 
 
-_TITLE_GENDERS = {
-    "men": MASCULINE,
-    "ranks": MASCULINE,
-    "male_kin": MASCULINE,
-    "wives": FEMININE,
-    "maids": FEMININE,
-    "women": FEMININE,
-    "female_kin": FEMININE,
-    "either": 0,
-}
-TITLE_GENDER = {title: gender for group, gender in _TITLE_GENDERS.items() for title in _words("titles", group)}
-"""The gender that each title of a name shows, 0 for none."""
-MARRIED_TITLES, UNMARRIED_TITLES = _words("titles", "wives"), _words("titles", "maids")
-GIVEN_NAME_TITLES = _words("titles", "before_given")
-UNCAPITALISED_TITLES = _words("titles", "uncapitalised")
-MENTION_TITLES = _words("titles", "in_mentions")
-DOTTED_TITLES = _words("titles", "with_full_stop")
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A title that may precede a personal name, with the flags that `lexicon.toml` explains.
+
+    `certain` is False if the title shows only the usual gender of those who have it.
+    """
+
+    name: str
+    gender: int
+    certain: bool
+    given: bool
+    married: bool | None
+    plural: bool
+    lower: bool
+    forms: frozenset[str]
+    dotted: frozenset[str]
+
+
+def _title(name: str, row: Mapping[str, Any]) -> Title:
+    abbreviations = frozenset(row.get("abbreviations", "").split())
+    return Title(
+        name,
+        _BITS[row.get("gender", "")],
+        not row.get("usually", False),
+        row.get("given", False),
+        row.get("married"),
+        row.get("plural", False),
+        row.get("lower", False),
+        abbreviations | {name},
+        abbreviations | ({name} if row.get("dotted", False) else frozenset()),
+    )
+
+
+_ALL_TITLES = [_title(name, row) for name, row in _TABLES["titles"].items()]
+TITLES = {form: title for title in _ALL_TITLES for form in title.forms}
+"""The titles by all their forms, in lower case and without a full stop."""
+_SAINTS = _words("names", "saints")
+SAINTS = _SAINTS | {f"{word}." for word in _SAINTS}
+MENTION_TITLES = frozenset(TITLES) | {f"{form}." for title in _ALL_TITLES for form in title.dotted} | SAINTS
+"""The words in the name of a mention that do not tell which name it is."""
 
 NOT_NAMES, NAME_PARTICLES = _words("names", "not_names"), _words("names", "particles")
 FULL_NAME: dict[str, str] = {form: line.split()[0] for line in _TABLES["names"]["nicknames"] for form in line.split()}
@@ -56,6 +80,11 @@ OBJECT_PRONOUNS, POSSESSIVE_DETERMINERS = _words("pronouns", "objects"), _words(
 
 GENDERED_WORDS = {
     word: _BITS[gender] for gender in ("masculine", "feminine", "plural") for word in _words("nouns", gender)
+} | {
+    word: title.gender
+    for title in _ALL_TITLES
+    if title.certain and title.gender
+    for word in (*title.forms, *(f"{form}." for form in title.dotted))
 }
 DETERMINERS, AFTER_HEAD = _words("nouns", "determiners"), _words("nouns", "after_head")
 POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
@@ -64,6 +93,12 @@ SPEECH_VERBS, PREPOSITIONS = _words("speech", "verbs"), _words("speech", "prepos
 
 ABBREVIATIONS = _words("sentences", "abbreviations")
 BEFORE_NUMBERS = _words("sentences", "before_numbers")
+DOTTED_TITLES = (
+    _words("sentences", "before_names")
+    | {form.capitalize() for title in _ALL_TITLES for form in title.dotted if len(form) > 1}
+    | {form for title in _ALL_TITLES if title.lower for form in title.dotted if len(form) > 1}
+) - ABBREVIATIONS
+"""Words whose full stop never ends a sentence. Capitalised ones also match all capitals."""
 SENTENCE_OPENERS = _words("sentences", "openers")
 
 POSSESSIVE_PRONOUNS = _words("rewriting", "possessive_pronouns")
