@@ -21,7 +21,8 @@ class MentionRecord:
     `type` is the type that the mention itself suggests, None if the model has no types. `entity` is None if the mention
     was rejected or ignored; `score` is the probability that this is right. `rivals` are the entities that a "he" or
     "she" was compared with. `decision` has the scores behind the assignment, and is kept only for traces: it is much
-    larger than the rest.
+    larger than the rest. After post-processing, `revised_from` has the entity and score that the reader decided, in
+    whose numbers the rivals are.
     """
 
     words: WordSpan
@@ -36,6 +37,7 @@ class MentionRecord:
     score: float
     rivals: Rivals = ()
     decision: Decision | None = None
+    revised_from: tuple[int, float] | None = None
 
     @classmethod
     def of(

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from functools import cache
 
-from longcoref.book.numbers import NAME_REACH, RECENT_NAMES
+from longcoref.book.numbers import NAME_REACH, NAME_SCORE, NEAR_NAME_SCORE, RECENT_NAMES
 from longcoref.book.people import people_of
 from longcoref.book.table import Row, Table, genders_contradict
 from longcoref.cancellation import cancellable
@@ -34,18 +34,22 @@ def identify_people(table: Table) -> None:
     for row, name in named:
         if name in owner:
             called[row.entity][first + owner[name]] += 1
-    members = _Members(called, {first + number: person.gender for number, person in enumerate(people)})
+    members = _Members(called, {first + number: person.usual_gender for number, person in enumerate(people)})
     for row in cancellable(table.rows):
         entity = row.entity
         row.rivals = tuple(
             (members.meant(rival, row) if rival in called else rival, score) for rival, score in row.rivals
         )
         if row.mention.kind == "PROP" and entity in table.people and row.facts.exact in places:
-            row.entity = places[row.facts.exact]
+            row.move(places[row.facts.exact], NAME_SCORE)
         elif entity in called:
             near = members.recently_named(entity, row)
             number = None if row.name is None else owner.get(row.name)
-            row.entity = members.meant(entity, row) if number is None else first + number
+            person = members.meant(entity, row) if number is None else first + number
+            if person == members.main(entity):
+                row.entity = person  # the whole entity is this person
+            else:
+                row.move(person, NAME_SCORE if number is not None else NEAR_NAME_SCORE)
             if row.name is not None or near is not None:
                 members.remember(entity, row.entity, row)
     table.people = table.find_people()
@@ -64,6 +68,10 @@ class _Members:
             return dict.fromkeys([one for one in people if not genders_contradict(gender, genders[one])] or people)
 
         self._fitting = fitting
+
+    def main(self, entity: int) -> int:
+        """The person whose names an entity mostly has."""
+        return next(iter(self._fitting(entity, 0)))
 
     def meant(self, entity: int, row: Row) -> int:
         """The person of an entity whom a mention would refer to."""

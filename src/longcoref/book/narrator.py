@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from longcoref.book.numbers import NARRATOR_COUNT, NARRATOR_NAMED, NARRATOR_SHARE, NARRATOR_VOCATIVES
+from longcoref.book.numbers import NARRATOR_COUNT, NARRATOR_NAMED, NARRATOR_SCORE, NARRATOR_SHARE, NARRATOR_VOCATIVES
 from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table
 from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE
@@ -21,7 +21,7 @@ def find_narrator(table: Table) -> None:
     table.people.add(narrator)
     for row in outside:
         if row.facts.pronoun == FIRST_PERSON:
-            row.entity = narrator
+            row.move(narrator, NARRATOR_SCORE)
     addressed = _addressed(table)
     if addressed is None:
         return

@@ -10,6 +10,8 @@ CONTRADICTING = 0.25  # a name may contradict this share of a person's mentions 
 DOMINANT = 3  # a name that fits several people belongs to one who is named this many times as often as the next
 NAME_REACH = 30  # words within which "he" or "she" follows a name in the same entity
 RECENT_NAMES = 8  # names per entity that a pronoun may follow
+NAME_SCORE = 0.8  # probability that a name moved to its person is right
+NEAR_NAME_SCORE = 0.75  # probability that another mention moved with the names of its entity is right
 
 # Pronouns. An entity that was not named or described for `PRESENT` words counts as absent.
 PRESENT = 400
@@ -24,6 +26,7 @@ NARRATOR_COUNT = 5  # a narrator says "I" at least this often outside quotations
 NARRATOR_SHARE = 0.1  # and in this share of all "I", "he" and "she" there
 NARRATOR_NAMED = 0.1  # names and "he" per "I" up to which an entity can be the narrator
 NARRATOR_VOCATIVES = 3  # times that somebody the narration never names is addressed by name, to be its narrator
+NARRATOR_SCORE = 0.9  # probability that an "I" moved to the narrator is right
 
 # Speakers and addressees.
 WORDS_BEFORE, WORDS_AFTER = 60, 30  # where the candidates of a quotation are looked for

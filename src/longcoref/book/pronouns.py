@@ -36,7 +36,7 @@ def reconsider_pronouns(table: Table) -> None:
             entities.last[row.entity] = row.words.start
     for row in table.rows:
         if (entity := likeliest(row.shares)) is not None:
-            row.entity = entity
+            row.move(entity, row.shares[entity])
 
 
 class _Entities:
@@ -95,39 +95,42 @@ def resolve_speech(table: Table) -> None:
     """Resolves pronouns and vocatives in quotations, and "he said" after them, by who speaks to whom."""
     for row in cancellable(table.rows):
         if row.quotation is not None:
-            row.entity = _in_quotation(table.document, row, table.quotations[row.quotation])
-        elif row.shares and (speaker := _tagged(table, row)) in row.shares:
-            row.entity = speaker
+            _resolve_in_quotation(table.document, row, table.quotations[row.quotation])
+        elif row.shares and (quotation := _tagged(table, row)) is not None and quotation.speaker in row.shares:
+            row.move(quotation.speaker, quotation.score)
 
 
-def _in_quotation(document: Document, row: Row, quotation: Quotation) -> int:
-    """The entity of a mention in a quotation, given its speaker and addressee."""
-    meant = None
+def _resolve_in_quotation(document: Document, row: Row, quotation: Quotation) -> None:
+    """Moves a mention in a quotation to the entity that it is, given the speaker and the addressee."""
     if row.facts.pronoun == FIRST_PERSON:
-        meant = quotation.speaker
+        if quotation.speaker is not None:
+            row.move(quotation.speaker, quotation.score)
     elif row.facts.pronoun == SECOND_PERSON or (
         not (row.facts.pronoun or row.facts.name)
         and row.mention.type in ("PER", None)
         and is_vocative(document.words, row.words)
     ):
-        meant = quotation.addressee
-    elif row.shares and quotation.speaker is not None:
-        meant = likeliest(_third_person(row.shares, quotation))
-    return row.entity if meant is None else meant
+        if quotation.addressee is not None:
+            row.move(quotation.addressee, quotation.addressee_score)
+    elif quotation.speaker is not None:
+        third_person = _third_person(row.shares, quotation)
+        if (entity := likeliest(third_person)) is not None:
+            row.move(entity, third_person[entity])
 
 
 def _third_person(found: Mapping[int, float], quotation: Quotation) -> dict[int, float]:
     """The shares of a "he" or "she" in a quotation, which is rarely its speaker or addressee."""
     factors = {quotation.addressee: ADDRESSED, quotation.speaker: 1 - quotation.score}
-    return {entity: share * factors.get(entity, 1.0) for entity, share in found.items()}
+    weighed = {entity: share * factors.get(entity, 1.0) for entity, share in found.items()}
+    total = sum(weighed.values())
+    return {entity: share / total for entity, share in weighed.items()} if total else {}
 
 
-def _tagged(table: Table, row: Row) -> int:
-    """The speaker of the quotation that a mention right after it attributes ("...," she said), -1 if there is none."""
+def _tagged(table: Table, row: Row) -> Quotation | None:
+    """The quotation that a mention right after it attributes ("...," she said)."""
     words, (start, end) = table.document.words, row.words
     number = bisect_right(table.quotations, start, key=lambda quotation: quotation.words.end) - 1
     if number < 0 or start - table.quotations[number].words.end > 1:
-        return -1
+        return None
     near = words[table.quotations[number].words.end : start] + words[end : end + 1]
-    speaker = table.quotations[number].speaker
-    return speaker if speaker is not None and any(word.lower() in SPEECH_VERBS for word in near) else -1
+    return table.quotations[number] if any(word.lower() in SPEECH_VERBS for word in near) else None

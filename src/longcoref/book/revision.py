@@ -67,7 +67,10 @@ class Revision:
 
 
 def revise(document: Document, mentions: Iterable[MentionRecord], policy: BookPolicy = EVERYTHING) -> Revision:
-    """Post-processes the mentions of a document, given in text order. Rejected mentions stay as they are."""
+    """Post-processes the mentions of a document, given in text order. Rejected mentions stay as they are.
+
+    It starts from what the reader decided, so mentions that were revised before may be revised again.
+    """
     read = tuple(mentions)
     if not policy.active:
         return Revision(read)
@@ -87,12 +90,11 @@ def _revision(mentions: Sequence[MentionRecord], table: Table) -> Revision:
     numbers: dict[int | None, int] = {}
     for row in table.rows:
         numbers.setdefault(row.entity, len(numbers))
-    rows = iter(table.rows)
+    revised = (
+        replace(row.mention, entity=numbers[row.entity], score=row.score, revised_from=row.read) for row in table.rows
+    )
     return Revision(
-        tuple(
-            mention if mention.entity is None else replace(mention, entity=numbers[next(rows).entity])
-            for mention in cancellable(mentions)
-        ),
+        tuple(mention if mention.entity is None else next(revised) for mention in cancellable(mentions)),
         tuple(
             replace(quotation, speaker=numbers.get(quotation.speaker), addressee=numbers.get(quotation.addressee))
             for quotation in table.quotations

@@ -352,21 +352,29 @@ def attribute(
         scores.append(max(found.values(), default=0.0))
     voices = Voices(dialogue, spoken)
     addressed: list[int | None] = []
+    addressee_scores: list[float] = []
     for number, quotation in enumerate(cancellable(quotations)):
         if quotation.continues and addressed:
             addressed.append(addressed[-1])
+            addressee_scores.append(addressee_scores[-1])
             continue
         found = shares(addressee_candidates(dialogue, number, voices, addressed), by_task["addressee"])
-        addressed.append(likeliest(_without(found, spoken[number])))
+        others = _without(found, spoken[number])
+        addressed.append(likeliest(others))
+        addressee_scores.append(max(others.values(), default=0.0))
     return [
-        replace(quotation, speaker=speaker, addressee=addressee, score=score)
-        for quotation, speaker, addressee, score in zip(quotations, spoken, addressed, scores, strict=True)
+        replace(quotation, speaker=speaker, score=score, addressee=addressee, addressee_score=addressee_score)
+        for quotation, speaker, score, addressee, addressee_score in zip(
+            quotations, spoken, scores, addressed, addressee_scores, strict=True
+        )
     ]
 
 
 def _without(found: Mapping[int, float], speaker: int | None) -> dict[int, float]:
-    """The shares of everybody but the speaker: nobody addresses themselves."""
-    return {entity: share for entity, share in found.items() if entity != speaker}
+    """The probabilities of everybody but the speaker: nobody addresses themselves."""
+    others = {entity: share for entity, share in found.items() if entity != speaker}
+    total = sum(others.values())
+    return {entity: share / total for entity, share in others.items()} if total else {}
 
 
 def attribute_quotations(table: Table) -> None:

@@ -23,15 +23,31 @@ from longcoref.text.quotations import Quotation
 class Row:
     """A mention and what the passes so far made of it.
 
-    `rivals` are the entities that the reader compared a "he" or "she" with, and `shares` the probabilities of the
-    people that it may be. `quotation` is the number of the quotation that the mention is in.
+    `read` is the entity and score that the reader decided; `score` is the probability of `entity`. `rivals` are the
+    entities that the reader compared a "he" or "she" with, and `shares` the probabilities of the people that it may be.
+    `quotation` is the number of the quotation that the mention is in.
     """
 
     mention: MentionRecord
+    read: tuple[int, float]
     entity: int
+    score: float
     rivals: Rivals = ()
     shares: dict[int, float] = field(default_factory=dict)
     quotation: int | None = None
+
+    @classmethod
+    def of(cls, mention: MentionRecord) -> Row | None:
+        """The row of a mention as the reader decided it, None if it was rejected."""
+        if mention.entity is None:
+            return None
+        read = mention.revised_from or (mention.entity, mention.score)
+        return cls(mention, read, *read, mention.rivals)
+
+    def move(self, entity: int, score: float) -> None:
+        """Moves the mention to another entity, of which it is a mention with this probability."""
+        if entity != self.entity:
+            self.entity, self.score = entity, score
 
     @property
     def words(self) -> WordSpan:
@@ -70,12 +86,7 @@ class Table:
     @classmethod
     def of(cls, document: Document, mentions: Iterable[MentionRecord]) -> Table:
         """The table of the mentions that were assigned to an entity."""
-        rows = [
-            Row(mention, mention.entity, mention.rivals)
-            for mention in cancellable(mentions)
-            if mention.entity is not None
-        ]
-        table = cls(document, rows)
+        table = cls(document, [row for mention in cancellable(mentions) if (row := Row.of(mention)) is not None])
         table.people = table.find_people()
         return table
 

@@ -54,7 +54,7 @@ class Quotation:
     """Quoted speech, marks included: its words, and its span in code points.
 
     `continues` says that it is a further paragraph of the quotation before it. `speaker` and `addressee` are entities,
-    None as long as none was found; `score` is the probability of the speaker.
+    None as long as none was found; `score` is the probability of the speaker, `addressee_score` that of the addressee.
     """
 
     words: WordSpan
@@ -64,6 +64,7 @@ class Quotation:
     speaker: int | None = None
     addressee: int | None = None
     score: float = 0.0
+    addressee_score: float = 0.0
 
     @classmethod
     def of(cls, document: Document, words: WordSpan, *, continues: bool = False) -> Quotation:
