@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from sys import intern
 
 from longcoref.english.lexicon import (
     AFTER_HEAD,
@@ -44,7 +45,7 @@ class MentionFacts:
     named: bool
     exact: str
     head: str
-    tokens: frozenset[str]
+    tokens: tuple[str, ...]
     name: Name | None = None
 
 
@@ -74,10 +75,10 @@ def mention_facts(words: Iterable[str]) -> MentionFacts:
 
 @lru_cache(maxsize=512)
 def _facts_of(words: tuple[str, ...]) -> MentionFacts:
-    lower = [word.lower() for word in words]
+    lower = [intern(word.lower()) for word in words]  # facts live as long as the mentions, and words recur
     if len(words) == 1 and lower[0] in PRONOUNS:
         number, gender = PRONOUNS[lower[0]]
-        return MentionFacts(number, gender, False, "", "", frozenset())
+        return MentionFacts(number, gender, False, "", "", ())
     first = 1 if len(words) > 1 and lower[0] in DETERMINERS else 0
     last = next((index for index in range(first + 1, len(words)) if lower[index] in AFTER_HEAD), len(words))
     while last > first + 1 and lower[last - 1] in POSSESSIVE_ENDINGS:
@@ -88,10 +89,11 @@ def _facts_of(words: tuple[str, ...]) -> MentionFacts:
         gender = GENDERED_WORDS.get(lower[first], 0)
     if "and" in lower[first:]:
         gender = PLURAL
-    tokens = frozenset(word for word in lower[first:last] if word not in _UNTELLING and any(map(str.isalnum, word)))
+    telling = (word for word in lower[first:last] if word not in _UNTELLING and any(map(str.isalnum, word)))
+    tokens = tuple(dict.fromkeys(telling))
     named = words[last - 1][:1].isupper()
     name = parse_name(" ".join(words)) if named and gender != PLURAL else None
-    return MentionFacts(0, gender, named, " ".join(lower[first:]), head, tokens, name)
+    return MentionFacts(0, gender, named, intern(" ".join(lower[first:])), head, tokens, name)
 
 
 def document_facts(
