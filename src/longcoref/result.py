@@ -168,7 +168,8 @@ def post_processed(
 ) -> tuple[tuple[ResultCluster, ...], tuple[Quotation, ...]]:
     """The clusters and quotations of a document, given the mentions in text order as the memory decided them."""
     revision = revise(document, mentions, book)
-    return collect(revision.mentions, narrator=revision.narrator), revision.quotations
+    settled = (replace(mention, rivals=(), decision=None) for mention in revision.mentions)  # not needed any more
+    return collect(settled, narrator=revision.narrator), revision.quotations
 
 
 def collect(mentions: Iterable[MentionRecord], *, narrator: int | None = None) -> tuple[ResultCluster, ...]:
