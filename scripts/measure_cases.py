@@ -1,6 +1,6 @@
 """Measures how many anaphors of short modern texts a model links correctly.
 
-    python scripts/measure_cases.py [--model M] [--json] [--failures]
+    python scripts/measure_cases.py [--model M] [--style S] [--json] [--failures]
 
 An anaphor is a marked mention that is not the first of its entity. It is right if its predicted cluster contains an
 earlier marked mention of its entity and no earlier marked mention of another one. Spans must match exactly, except that
@@ -235,12 +235,13 @@ def main() -> None:
     """Prints the tables, or everything as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", help="a model directory; default: the model that ships")
+    parser.add_argument("--style", help="the style of text, for a model trained on several")
     parser.add_argument("--cases", type=Path, default=CASES, help="a file of cases; default: examples/cases.txt")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--failures", action="store_true", help="print the anaphors that are wrong, too")
     options = parser.parse_args()
     cases = read_cases(options.cases)
-    resolver = load(options.model, threads=1)
+    resolver = load(options.model, style=options.style, threads=1)
 
     def resolve(text: str) -> Clusters:
         return [[(mention.start, mention.end) for mention in cluster] for cluster in resolver(text)]

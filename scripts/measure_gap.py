@@ -11,8 +11,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows")
     parser.add_argument("--model")
+    parser.add_argument("--style")
     options = parser.parse_args()
-    scores = score_gap(load(options.model), read_gap(options.rows))
+    scores = score_gap(load(options.model, style=options.style, threads=1), read_gap(options.rows))
     print(
         f"F1 {scores.overall:.1f}, masculine {scores.masculine:.1f}, feminine {scores.feminine:.1f}, "
         f"feminine / masculine {scores.bias:.2f}"

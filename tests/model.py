@@ -16,7 +16,7 @@ WIDTH = 32
 FEATURES = ("count", "distance", "last_action", "sentences", "quote", "agreement", "match")
 
 
-def tiny_config(**proposals: Any) -> Config:
+def tiny_config(genres: tuple[str, ...] = (), **proposals: Any) -> Config:
     return Config(
         encoder=EncoderConfig(name="tiny", window=24),
         model=ModelConfig(
@@ -24,6 +24,8 @@ def tiny_config(**proposals: Any) -> Config:
             max_width=5,
             features=FEATURES,
             feature_size=4,
+            genres=genres,
+            genre_mentions=bool(genres),
             kinds=("PROP", "NOM", "PRON"),
             types=("PER", "LOC"),
         ),

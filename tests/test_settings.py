@@ -139,7 +139,7 @@ def test_spacy_takes_every_setting_of_load(rule_model: Path) -> None:
     settings = set(inspect.signature(longcoref.load).parameters)
     filters = set(inspect.signature(longcoref.Result.select).parameters) - {"self"}
     assert set(inspect.signature(make_longcoref).parameters) == {"nlp", "name"} | settings | filters
-    given = {"memory": "learned", "cells": 3, "recall": False, "post_processing": "none", "threads": 1}
+    given = {"memory": "learned", "cells": 3, "recall": False, "post_processing": "none", "threads": 1, "style": None}
     assert set(given) == settings - {"model"}
     nlp = spacy.blank("en")
     nlp.add_pipe("longcoref", config={"model": str(rule_model), **given})

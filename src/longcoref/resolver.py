@@ -36,6 +36,7 @@ def load(
     cells: int | None = None,
     recall: bool | None = None,
     post_processing: str = "all",
+    style: str | None = None,
     threads: int | None = None,
 ) -> Resolver:
     """Opens a model: a directory, the name of a shipped model, or None for the default.
@@ -43,10 +44,11 @@ def load(
     The model says which memory it uses by default; `memory` (learned, rule, unbounded or track-all), `cells` (the
     number of entities that a learned or rule memory holds at once) and `recall` (whether evicted entities are archived
     and can return) override it. `post_processing` revises the clusters at the end of a text: by the names of people, by
-    who speaks to whom, by both ("all") or not at all ("none"). `threads` is the number of windows encoded at once; None
-    uses all processors.
+    who speaks to whom, by both ("all") or not at all ("none"). `style` is the kind of text, for a model trained on
+    several; by default the first in its list. `threads` is the number of windows encoded at once; None uses all
+    processors.
     """
-    opened = open_model(model, threads=threads)
+    opened = open_model(model, threads=threads).in_style(style)
     policy = chosen_policy(opened.config.memory, memory=memory, cells=cells, recall=recall)
     return Resolver(opened, policy, book=book_policy(post_processing), source=model)
 
@@ -75,13 +77,14 @@ class Resolver:
         cells: int | None = None,
         recall: bool | None = None,
         post_processing: str | None = None,
+        style: str | None = None,
     ) -> Resolver:
         """The same resolver with other settings; those that are None stay as they are here."""
         own: dict[str, Any] = {"policy": self.policy.name, "recall": self.policy.recalls}
         own["cells"] = self.policy.capacity or self.model.config.memory.cells
         policy = chosen_policy(MemoryConfig(**own), memory=memory, cells=cells, recall=recall)
         book = self.book if post_processing is None else book_policy(post_processing)
-        return Resolver(self.model, policy, book=book, source=self._source)
+        return Resolver(self.model.in_style(style), policy, book=book, source=self._source)
 
     def __call__(self, text: str, *, id: str = "") -> Result:
         """The clusters of a text."""
@@ -163,13 +166,13 @@ class Resolver:
         With several `processes`, each opens the model and takes `batch_size` texts at a time. If a text kills its
         process (by running out of memory), its result is an error as well, and the others are not affected.
         """
-        opened = partial(_opened, self._source, self.policy, self.book)
+        opened = partial(_opened, self._source, self.policy, self.book, self.model.style or None)
         return outcomes(texts, opened if processes > 1 else lambda: self, batch_size=batch_size, processes=processes)
 
 
-def _opened(source: str | Path | None, policy: MemoryPolicy, book: BookPolicy) -> Resolver:
+def _opened(source: str | Path | None, policy: MemoryPolicy, book: BookPolicy, style: str | None) -> Resolver:
     """The resolver of a worker process: one thread in each is enough."""
-    return Resolver(open_model(source, threads=1), policy, book=book, source=source)
+    return Resolver(open_model(source, threads=1).in_style(style), policy, book=book, source=source)
 
 
 def _checked(document: Document, mentions: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, list[WordSpan]]:

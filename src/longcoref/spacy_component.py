@@ -53,6 +53,7 @@ def make_longcoref(
     recall: bool | None,
     threads: int | None,
     post_processing: str,
+    style: str | None,
     types: list[str] | None,
     min_mentions: int,
 ) -> LongcorefComponent:
@@ -66,6 +67,7 @@ def make_longcoref(
             "recall": recall,
             "threads": threads,
             "post_processing": post_processing,
+            "style": style,
         },
         filters={"types": types, "min_mentions": min_mentions},
     )
@@ -81,6 +83,7 @@ Language.factory(
         "recall": None,
         "threads": None,
         "post_processing": "all",
+        "style": None,
         "types": None,
         "min_mentions": 1,
     },

@@ -24,6 +24,7 @@ from longcoref.cli.options import (
     RecallOption,
     Singletons,
     SingletonsOption,
+    StyleOption,
     TypesDataOption,
 )
 from longcoref.cli.score import score_table
@@ -46,6 +47,7 @@ def evaluate(
     cells: CellsOption = None,
     recall: RecallOption = None,
     post_processing: PostProcessingOption = "all",
+    style: StyleOption = None,
     singletons: SingletonsOption = None,
     records: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a JSON line for each document to this file.")
@@ -68,7 +70,7 @@ def evaluate(
       longcoref evaluate --model models/mine --data mine.conll --conll-out scored
 
     """
-    opened = open_model(model)
+    opened = open_model(model).in_style(style)
     policy = chosen_policy(opened.config.memory, memory=memory, cells=cells, recall=recall)
     documents = list(read_corpus(data, format=source_format, fold=fold, part=part, types=types_data))
     console = Console(stderr=True)

@@ -54,6 +54,13 @@ PostProcessingOption = Annotated[
         autocompletion=lambda: list(BOOK_POLICIES),
     ),
 ]
+StyleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--style",
+        help="Kind of text, for a model trained on several (`longcoref info` lists them); its first by default.",
+    ),
+]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", min=1, help="Windows encoded in parallel; one per processor by default.")
 ]

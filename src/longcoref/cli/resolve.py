@@ -23,6 +23,7 @@ from longcoref.cli.options import (
     PostProcessingOption,
     QuietOption,
     RecallOption,
+    StyleOption,
     ThreadsOption,
     bytes_of,
 )
@@ -85,6 +86,7 @@ def resolve(
     min_mentions: Annotated[int, typer.Option(min=1, help="Keep only entities with at least this many mentions.")] = 1,
     recall: RecallOption = None,
     post_processing: PostProcessingOption = "all",
+    style: StyleOption = None,
     trace: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write each decision with its scores to this file (JSON lines).")
     ] = None,
@@ -118,7 +120,9 @@ def resolve(
     on_terminal = to is None and out == "-" and sys.stdout.isatty()
     formats = [_ON_A_TERMINAL] if on_terminal else chosen_formats(to, out)
     folder = Path(out) if out != "-" and is_folder(out) else None
-    resolver = load(model, memory=memory, cells=cells, threads=threads, recall=recall, post_processing=post_processing)
+    resolver = load(
+        model, memory=memory, cells=cells, threads=threads, recall=recall, post_processing=post_processing, style=style
+    )
     wanted = None if types is None else _types(types, resolver)
     inputs = find_inputs(files, source_format)
     if folder is None and len(formats) > 1:

@@ -14,6 +14,7 @@ from longcoref.cli.options import (
     ModelOption,
     PostProcessingOption,
     RecallOption,
+    StyleOption,
     ThreadsOption,
 )
 from longcoref.resolver import load
@@ -37,6 +38,7 @@ def serve(
     cells: CellsOption = None,
     recall: RecallOption = None,
     post_processing: PostProcessingOption = "all",
+    style: StyleOption = None,
     threads: ThreadsOption = None,
     max_bytes: Annotated[int, typer.Option(min=1, help="Largest request body.")] = 5_000_000,
     max_seconds: Annotated[
@@ -78,7 +80,13 @@ def serve(
     access = access_to(host, allowed_hosts=allow_host or (), token_file=token_file, no_token=no_token)
     with listen(host, port) as listening:
         resolver = load(
-            model, memory=memory, cells=cells, recall=recall, threads=threads, post_processing=post_processing
+            model,
+            memory=memory,
+            cells=cells,
+            recall=recall,
+            threads=threads,
+            post_processing=post_processing,
+            style=style,
         )
         Console(stderr=True, highlight=False).print(
             f"longcoref: serving at {address_of(listening)} with model {resolver.model.name}; stop with Ctrl-C",

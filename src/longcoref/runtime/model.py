@@ -19,7 +19,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,7 +29,7 @@ from safetensors.numpy import save
 
 from longcoref.clusters import KINDS
 from longcoref.config import Config, config_from, config_table, dump_toml
-from longcoref.errors import ConfigError, InputError, ModelError, quoted, shortened, unknown_name
+from longcoref.errors import ConfigError, InputError, ModelError, UsageError, quoted, shortened, unknown_name
 from longcoref.files import atomic_folder
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.encoder import OnnxEncoder
@@ -68,7 +68,8 @@ class Model:
     """Everything needed to read: configuration, tokenizer, encoder and heads.
 
     A model opened from a directory also has its name, a fingerprint of everything its answers depend on, and the
-    contents of model.toml (training, scores, calibration).
+    contents of model.toml (training, scores, calibration). `style` is the kind of text that it expects, one of
+    `model.genres`; a document that names one itself overrides it.
     """
 
     config: Config
@@ -78,6 +79,23 @@ class Model:
     name: str = ""
     fingerprint: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    style: str = ""
+
+    def in_style(self, style: str | None) -> Model:
+        """The same model for another style of text; None leaves it as it is."""
+        if style is None:
+            return self
+        styles = self.config.model.genres
+        if not styles:
+            raise UsageError(f"the model {self.name} was trained on one style of text: leave out the style")
+        if style not in styles:
+            raise UsageError(unknown_name("style", style, styles))
+        return replace(self, style=style, fingerprint=f"{self.fingerprint.partition('+')[0]}+{style}")
+
+    def genre_number(self, genre: str | None) -> int:
+        """The number of a document's genre, that of the model's style if it has none that the model knows."""
+        genres = self.config.model.genres
+        return next((genres.index(name) for name in (genre, self.style) if name in genres), 0)
 
     @property
     def calibration(self) -> Calibration:

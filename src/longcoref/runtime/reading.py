@@ -76,8 +76,7 @@ class Reader:
     def __init__(self, model: Model, policy: MemoryPolicy, *, genre: str | None = None) -> None:
         config = model.config
         self._model, self._calibration = model, model.calibration
-        genres = config.model.genres
-        self._genre = genres.index(genre) if genre in genres else 0
+        self._genre = model.genre_number(genre)
         self.clusterer = Clusterer(model.heads, policy, genre=self._genre)
         marks = len(model.tokenizer.opening) + len(model.tokenizer.closing)
         self.splitter = WindowSplitter(config.encoder.window - marks, config.encoder.overlap)

@@ -140,7 +140,11 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
         if type not in known:
             raise _mistake("types", unknown_name("type", type, known))
     try:
-        own = resolver.with_settings(
+        styled = resolver.with_settings(style=wanted.style)
+    except UsageError as error:
+        raise _mistake("style", str(error)) from error
+    try:
+        own = styled.with_settings(
             memory=wanted.memory,
             cells=wanted.cells,
             recall=wanted.recall,

@@ -52,6 +52,10 @@ class Request(BaseModel):
         Literal["all", "names", "speech", "none"] | None,
         Field(description="Which passes revise the clusters at the end of the text; the server's own if not given."),
     ] = None
+    style: Annotated[
+        _Text | None,
+        Field(max_length=100, description="Kind of text, for a model trained on several; the server's if not given."),
+    ] = None
     types: Annotated[
         list[str] | None, Field(max_length=100, description="Only clusters of these types, such as PER.")
     ] = None
