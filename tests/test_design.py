@@ -47,8 +47,11 @@ def test_the_path_of_a_text_is_a_list_of_functions() -> None:
 
 
 @pytest.mark.parametrize("path", PATH)
-def test_a_function_on_the_path_of_a_text_exists(path: str) -> None:
-    assert callable(named(path))
+def test_a_function_on_the_path_of_a_text_is_where_the_page_says(path: str) -> None:
+    found = named(path)
+    assert callable(found)
+    defined = found.__module__.removeprefix("longcoref.")
+    assert path.startswith(f"{defined}.") or defined.startswith(path.rsplit(".", 1)[0])  # or exported by its package
 
 
 def test_a_function_that_does_not_exist_is_found() -> None:
