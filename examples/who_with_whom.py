@@ -1,10 +1,10 @@
-"""Who is with whom, chapter by chapter: a table of people who share paragraphs, and the network as GraphML.
+"""Counts the paragraphs that two characters share, chapter by chapter, and writes the network as GraphML.
 
     longcoref resolve examples/story.txt -o out/story.json
     python examples/who_with_whom.py examples/story.txt out/story.json out/story.graphml
 
-Needs nothing but Python. The JSON may be one that was corrected by hand in the reader page. What a chapter or a
-paragraph is, is one line below: change it for your text.
+Needs nothing but Python. The JSON may have been corrected in the reader page. CHAPTER and PARAGRAPH below define what
+counts as a chapter and a paragraph: change them for your text.
 """
 
 import json
@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 CHAPTER = re.compile(r"^CHAPTER .*$", re.MULTILINE)
 PARAGRAPH = re.compile(r"\n\s*\n")
-MIN_MENTIONS = 10  # people who are mentioned less are left out
+MIN_MENTIONS = 10  # characters with fewer mentions are ignored
 
 
 def main(text_path, result_path, graph_path):
@@ -28,7 +28,7 @@ def main(text_path, result_path, graph_path):
     chapters = [found.start() for found in CHAPTER.finditer(text)]
     paragraphs = [found.end() for found in PARAGRAPH.finditer(text)]
 
-    # The people of each paragraph, as numbers in `people`, and the chapter it stands in.
+    # The characters in each paragraph, as indices into `people`, by chapter and paragraph.
     present = {}
     for number, person in enumerate(people):
         for mention in person["mentions"]:

@@ -283,7 +283,7 @@ def test_a_memory_limit_picks_the_cells(
         assert run(*arguments, "--memory-limit", limit, *options) == 2
         assert message in capsys.readouterr().err
     assert run(*arguments, "--memory-limit", "60MB") == 2
-    assert "with 1 cells" in capsys.readouterr().err
+    assert "with 1 cell, but" in capsys.readouterr().err
     # The text is not held, and so the same limit has room for more.
     assert run(*arguments, "--memory-limit", limit, "--to", "jsonl") == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["memory"]["capacity"] >= 7

@@ -74,11 +74,11 @@ class Budget:
 
     def cells(self, wanted: int | None) -> int:
         """The number of cells to use: `wanted`, or else as many as fit. Raises `UsageError` if they do not fit."""
-        fitting = (self.limit - self.fixed) // self.cell
-        if fitting < (wanted or 1):
-            needed = self.fixed + (wanted or 1) * self.cell
+        fitting, count = (self.limit - self.fixed) // self.cell, wanted or 1
+        if fitting < count:
+            needed = self.fixed + count * self.cell
             raise UsageError(
-                f"this text needs about {_megabytes(needed)} with {wanted or 1} cells, but the limit is "
+                f"this text needs about {_megabytes(needed)} with {count} cell{'s' * (count != 1)}, but the limit is "
                 f"{_megabytes(self.limit)} ({_megabytes(self.fixed)} before the first cell, {self.cell:,} bytes per "
                 "cell): raise it, use fewer cells or threads, or write --to jsonl, which does not keep the text"
             )
