@@ -17,7 +17,7 @@ from longcoref.memory.actions import Action, ActionKind
 from longcoref.runtime.archive import IN_MEMORY, Archive
 from longcoref.runtime.cell_state import CellContent
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.footprint import STEPS_AT_ONCE, bytes_of_archive, bytes_per_cell, peak_bytes
+from longcoref.runtime.footprint import DECISIONS_AT_ONCE, bytes_of_archive, bytes_per_cell, peak_bytes
 from longcoref.runtime.heads import Heads
 from longcoref.runtime.model import open_model
 
@@ -43,7 +43,7 @@ def test_a_cell_costs_what_is_said(tiny_model: Path) -> None:
     heads = open_model(tiny_model, threads=1).heads
     small, large = 576, 832
     measured = (peak_of(heads, large) - peak_of(heads, small)) / (large - small)
-    said = bytes_per_cell(heads) - 8 * STEPS_AT_ONCE  # no decision was kept
+    said = bytes_per_cell(heads) - 8 * DECISIONS_AT_ONCE  # no decision was kept
     assert measured <= said <= 3 * measured
 
 

@@ -25,8 +25,8 @@ from longcoref.memory.actions import Action
 from longcoref.memory.decision import Decision
 from longcoref.render.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 from longcoref.render.html import write_page
+from longcoref.render.lines import MentionWriter
 from longcoref.render.outputs import OUTPUTS, chosen_formats, write_results
-from longcoref.render.steps import MentionWriter
 from longcoref.result import Result
 from longcoref.runtime.model import Model
 from results import ALPHABET, make_result, results

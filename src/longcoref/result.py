@@ -168,7 +168,8 @@ def post_processed(
 ) -> tuple[tuple[ResultCluster, ...], tuple[Quotation, ...]]:
     """The clusters and quotations of a document, given the mentions in text order as the memory decided them."""
     revision = revise(document, mentions, book)
-    settled = (replace(mention, rivals=(), decision=None) for mention in revision.mentions)  # not needed any more
+    # What only post-processing needs would be most of what a result holds of a pronoun.
+    settled = (replace(mention, rivals=(), revised_from=None, decision=None) for mention in revision.mentions)
     return collect(settled, narrator=revision.narrator), revision.quotations
 
 

@@ -32,8 +32,8 @@ from longcoref.files import atomic_text
 from longcoref.formats import FORMATS
 from longcoref.formats.registry import is_folder
 from longcoref.mention import MentionRecord
+from longcoref.render.lines import MentionWriter, TraceWriter
 from longcoref.render.outputs import GROUPS, OUTPUTS, Output, Resolved, chosen_formats
-from longcoref.render.steps import MentionWriter, TraceWriter
 from longcoref.resolver import Resolver, load
 from longcoref.runtime.footprint import Budget
 

@@ -20,8 +20,8 @@ from longcoref.render.booknlp import write_entities, write_tokens
 from longcoref.render.cast import write_cast, write_csv
 from longcoref.render.html import write_page
 from longcoref.render.json import write_json
+from longcoref.render.lines import MentionWriter
 from longcoref.render.resolved import write_resolved, write_resolved_pronouns
-from longcoref.render.steps import MentionWriter
 from longcoref.render.text import write_text
 from longcoref.render.tsv import write_tsv
 from longcoref.result import Result

@@ -16,7 +16,7 @@ from longcoref.features.pairs import EntityArrays
 from longcoref.runtime.archive import IN_MEMORY, NEAREST_AMONG
 from longcoref.runtime.heads import Heads
 
-STEPS_AT_ONCE = 1000
+DECISIONS_AT_ONCE = 1000
 """Decisions held at a time; each has up to two scores for every cell."""
 
 _READING = 32_000_000  # sentences, pieces, vectors and scores of the windows being read, and facts of recent mentions
@@ -48,7 +48,7 @@ def bytes_per_cell(heads: Heads) -> int:
     kept = 4 * (span + 2 * hidden + 1) + 8 * len(EntityArrays.__slots__)
     # The product with the mention, its projection, the layer with and without features, and the activation's copies.
     compared = 4 * (span + 7 * hidden + len(heads.link_table)) + 32 * features
-    return kept + compared + 8 * STEPS_AT_ONCE + _WORDING
+    return kept + compared + 8 * DECISIONS_AT_ONCE + _WORDING
 
 
 def bytes_of_archive(heads: Heads) -> int:

@@ -17,7 +17,7 @@ from anyio import CapacityLimiter, fail_after, to_thread
 
 from longcoref.cancellation import cancelled_by
 from longcoref.mention import MentionRecord
-from longcoref.render.steps import MentionWriter, TraceWriter
+from longcoref.render.lines import MentionWriter, TraceWriter
 from longcoref.resolver import Resolver
 from longcoref.server.gate import Place
 from longcoref.server.limits import Limits

@@ -1,4 +1,4 @@
-"""What is written while a text is being read, so that it need not stay in memory: JSONL of mentions, and the trace.
+"""Output that is written line by line while a text is being read: JSONL of mentions, and the trace.
 
 docs/formats.md has both schemas.
 """
