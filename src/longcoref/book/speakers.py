@@ -16,10 +16,18 @@ from itertools import accumulate
 
 from longcoref.book.choice import Candidate, learned_weights, likeliest, shares
 from longcoref.book.numbers import (
+    DISTANCES_AFTER,
+    DISTANCES_BEFORE,
+    LAST_TURNS,
     SAME_CONVERSATION,
     SAME_EXCHANGE,
     SPEAKER_SALIENCE,
+    TAG_AFTER,
+    TAG_BEFORE,
     TURNS_BACK,
+    VERB_AFTER,
+    VERB_BEFORE,
+    VERB_BETWEEN,
     WORDS_AFTER,
     WORDS_BEFORE,
 )
@@ -210,13 +218,14 @@ def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
     begin = dialogue.quotations[number].words.start
     after_previous = start >= (dialogue.quotations[number - 1].words.end if number else 0)
     distance, between = begin - stop, words[stop:begin]
-    if distance <= 12 and any(word in SPEECH_VERBS for word in between[:4]) and not _STOPS.intersection(between):
+    verb = any(word in SPEECH_VERBS for word in between[:VERB_BEFORE])
+    if distance <= TAG_BEFORE and verb and not _STOPS.intersection(between):
         yield "mention_then_verb_before"
     if words[begin - 1] in (":", ",") and after_previous:
         yield "colon_before" if words[begin - 1] == ":" else "same_sentence_before"
     elif sentence[start] == sentence[begin - 1] and after_previous:
         yield "same_sentence_before"
-    yield next(f"before_{limit}" for limit in (3, 10, 25, 60) if distance <= limit)
+    yield next(f"before_{limit}" for limit in DISTANCES_BEFORE if distance <= limit)
     if start == 0 or words[start - 1] in _STOPS or sentence[start] != sentence[start - 1]:
         yield "subject_before"
     if not after_previous:
@@ -232,13 +241,13 @@ def _cues_after(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
     end = quotations[number].words.end
     before_next = start < (quotations[number + 1].words.start if number + 1 < len(quotations) else len(words))
     distance = start - end
-    if distance <= 2 and any(word in SPEECH_VERBS for word in words[end:start]):
+    if distance <= VERB_BETWEEN and any(word in SPEECH_VERBS for word in words[end:start]):
         yield "verb_then_mention"
-    elif distance <= 1 and any(word in SPEECH_VERBS for word in words[stop : stop + 3]):
+    elif distance <= TAG_AFTER and any(word in SPEECH_VERBS for word in words[stop : stop + VERB_AFTER]):
         yield "mention_then_verb_after"
     if dialogue.sentence[start] == dialogue.sentence[end - 1] and before_next:
         yield "same_sentence_after"
-    yield next(f"after_{limit}" for limit in (3, 10, 30) if distance <= limit)
+    yield next(f"after_{limit}" for limit in DISTANCES_AFTER if distance <= limit)
     if not before_next:
         yield "quotation_between"
     if dialogue.paragraphs_between(end - 1, start) == 0:
@@ -281,7 +290,7 @@ def _turns_before(dialogue: Dialogue, number: int, spoken: Sequence[int | None])
     for index in range(number - 2, max(number - TURNS_BACK - 1, -1), -1):
         other = spoken[index]
         if other is not None and other != last:
-            if begin - dialogue.quotations[index].words.end <= 2 * SAME_CONVERSATION:
+            if begin - dialogue.quotations[index].words.end <= LAST_TURNS:
                 past[other] = [f"spoke_before_last_{'near' if gap <= SAME_EXCHANGE else 'far'}"]
             break
     return past
