@@ -113,6 +113,7 @@ HEADERS: dict[str, Callable[[int], str]] = {
     "`#begin document`, n spaces, `x`": lambda n: f"#begin document{' ' * n}x\n",
     "`#begin document (`, n brackets": lambda n: f"#begin document ({')' * n}x\n",
     "`#begin document`, n semicolons": lambda n: f"#begin document{';' * n}x\n",
+    "`#begin document`, n parts": lambda n: f"#begin document{'; part 1 ' * n}x\n",
     "`# begin document`, n line breaks": lambda n: f"# begin document{chr(10) * n}x",
     "`# newdoc id = a`, n spaces, `b`": lambda n: f"# newdoc id = a{' ' * n}b\n",
     "`# global.Entity =`, n spaces, `b`": lambda n: f"# global.Entity = a{' ' * n}b\n",
@@ -235,7 +236,7 @@ def _revised(make: Callable[[int], Any], size: int) -> Callable[[], object]:
 
 
 # A test in test_revision.py counts the work of these, so that they need not be timed there.
-POST_PROCESSING = [Case(f"post-processing: {name}", 100, partial(_revised, make)) for name, make in GROWING.items()]
+POST_PROCESSING = [Case(f"post-processing: {name}", 500, partial(_revised, make)) for name, make in GROWING.items()]
 
 
 def main() -> None:

@@ -70,7 +70,7 @@ def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Docume
     for number, line in source.lines():
         if line.startswith("#"):
             name, equals, value = line[1:].partition("=")
-            key = name.split()
+            key = name.split(maxsplit=2)  # a third word makes it another comment, however long
             if key == (["newdoc", "id"] if equals else ["newdoc"]):
                 if reading is not None:
                     yield reading.line, _finish(source, reading, annotated=bool(fields))

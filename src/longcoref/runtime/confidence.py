@@ -30,7 +30,7 @@ class Calibration:
     def of(cls, facts: Mapping[str, Any]) -> Calibration:
         """The calibration that a table of model.toml describes; `ModelError` where it does not describe one."""
         if not isinstance(facts, Mapping):
-            raise ModelError(f"calibration: expected a table, got {facts!r}")
+            raise ModelError(f"calibration: expected a table, got {quoted(facts)}")
         usual = cls()
         temperature = facts.get("temperature", usual.temperature)
         if not _is_finite(temperature) or temperature <= 0:
@@ -39,7 +39,7 @@ class Calibration:
         for name in ("link", "new"):
             line = facts.get(name, getattr(usual, name))
             if not (isinstance(line, (list, tuple)) and len(line) == 2 and all(map(_is_finite, line))):
-                raise ModelError(f"calibration.{name}: expected a slope and an offset, got {line!r}")
+                raise ModelError(f"calibration.{name}: expected a slope and an offset, got {quoted(line)}")
             lines[name] = (float(line[0]), float(line[1]))
         return cls(float(temperature), **lines)
 
