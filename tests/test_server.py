@@ -72,6 +72,28 @@ def test_a_request_may_choose_its_memory(
     assert answer["memory"] == {"policy": memory or "learned", "capacity": cells}
 
 
+def test_what_a_request_does_not_choose_is_as_the_server_says(
+    resolver: Resolver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[Resolver] = []
+
+    def spied(own: Resolver, **options: Any) -> answers.WholeAnswer:
+        used.append(own)
+        return answers.WholeAnswer(own, **options)
+
+    monkeypatch.setattr("longcoref.server.app.WholeAnswer", spied)
+    own = resolver.with_settings(memory="rule", cells=2, recall=True, post_processing="none")
+    choices: list[dict[str, Any]] = [
+        {}, {"cells": 3}, {"recall": False}, {"memory": "learned"}, {"memory": "unbounded"}, {"post_processing": "all"}
+    ]  # fmt: skip
+    with visiting(own) as client:
+        for chosen in choices:
+            assert client.post(URL, json={"text": TEXT, **chosen}).status_code == 200
+    expected = [own.with_settings(**chosen) for chosen in choices]
+    assert [(one.policy, one.book) for one in used] == [(one.policy, one.book) for one in expected]
+    assert [one.policy.recalls for one in used] == [True, True, False, True, True, True]
+
+
 def test_a_request_may_choose_whom_to_see(client: TestClient, resolver: Resolver) -> None:
     answer = client.post(URL, json={"text": TEXT, "types": ["PER"], "min_mentions": 2}).json()
     assert answer == resolver(TEXT).select(types=["PER"], min_mentions=2).as_json()
