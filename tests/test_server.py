@@ -31,7 +31,6 @@ from serving import JSON, LONG, TEXT, URL, client_of, lines_of, metric, visiting
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text of some sentences is read in many pieces."""
     monkeypatch.setattr(answers, "_PIECE", 200)
-    monkeypatch.setattr(answers, "_SHARED_PIECE", 100)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
-import os
 import re
 import signal
 import socket
@@ -61,7 +60,6 @@ DOCUMENTATION = Path(__file__).parent.parent / "docs" / "server.md"
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text of some sentences is read in many pieces, and connections are looked at often."""
     monkeypatch.setattr(answers, "_PIECE", 200)
-    monkeypatch.setattr(answers, "_SHARED_PIECE", 100)
     monkeypatch.setattr(connections, "_TICK", 0.01)
 
 
@@ -295,9 +293,8 @@ def test_post_processing_obeys_the_deadline(
 
 
 def test_post_processing_stops_when_the_client_disconnects_and_lets_others_work(
-    resolver: Resolver, endless: tuple[threading.Event, threading.Event], monkeypatch: pytest.MonkeyPatch
+    resolver: Resolver, endless: tuple[threading.Event, threading.Event]
 ) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     app = build_app(resolver, Limits(at_once=3, queue=0))
 
     async def leave() -> None:

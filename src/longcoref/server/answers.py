@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import AsyncIterator, Collection
 from time import monotonic
 from typing import Protocol
@@ -20,15 +19,11 @@ from longcoref.mention import MentionRecord
 from longcoref.render.lines import MentionWriter, TraceWriter
 from longcoref.resolver import Resolver
 from longcoref.server.gate import Place
-from longcoref.server.limits import Limits
 from longcoref.server.metrics import Metrics
 from longcoref.text import tokenize
 
 _PIECE = 2000
-"""Characters read at a time: several windows, so that all threads have work."""
-
-_SHARED_PIECE = 500
-"""Characters read at a time while other texts are being read: a short text waits for one such piece of each."""
+"""Characters read at a time: several windows, so that all threads have work, and well below a second of it."""
 
 
 class OutOfTimeError(Exception):
@@ -61,19 +56,6 @@ class Stop:
     def cancel(self) -> None:
         """Stops the thread at its next call."""
         self._cancelled = True
-
-
-class Workers:
-    """The threads at work for all requests.
-
-    Reading is bounded by the number of processors. Pieces are read in the order in which they were asked for, so that
-    texts take turns. What is done with a whole text afterwards is mostly Python, which shares the processor by itself:
-    there every text has a thread of its own.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        self.reading = CapacityLimiter(os.cpu_count() or 1)
-        self.finishing = CapacityLimiter(limits.at_once)
 
 
 class Answer(Protocol):
@@ -167,24 +149,23 @@ class LineAnswer:
 
 
 async def parts_of(
-    answer: Answer, text: str, *, place: Place, workers: Workers, seconds: float, metrics: Metrics
+    answer: Answer, text: str, *, place: Place, workers: CapacityLimiter, seconds: float, metrics: Metrics
 ) -> AsyncIterator[str]:
     """Resolves a text and yields the parts of the answer; `seconds` bounds the time this takes.
 
-    Cancellation does not wait for the thread at work, but tells it to stop.
+    Each text with a turn has a thread of its own, so that the operating system divides the processors between them, and
+    a short text does not wait for the pieces of long ones. `workers` bounds the threads, including those of cancelled
+    requests: cancellation does not wait for the thread at work, but tells it to stop.
     """
     stop = Stop(seconds)
     try:
-        start = 0
-        while start < len(text):
+        for start in range(0, len(text), _PIECE):
             await _turn(place, stop)
-            # However a text is cut, the answer is the same.
-            piece = text[start : start + (_SHARED_PIECE if workers.reading.borrowed_tokens else _PIECE)]
-            yield await to_thread.run_sync(answer.feed, piece, limiter=workers.reading, abandon_on_cancel=True)
+            piece = text[start : start + _PIECE]
+            yield await to_thread.run_sync(answer.feed, piece, limiter=workers, abandon_on_cancel=True)
             metrics.characters.inc(len(piece))
-            start += len(piece)
         await _turn(place, stop)
-        yield await to_thread.run_sync(_finished, answer, stop, limiter=workers.finishing, abandon_on_cancel=True)
+        yield await to_thread.run_sync(_finished, answer, stop, limiter=workers, abandon_on_cancel=True)
     except OutOfTimeError:
         metrics.stopped.labels("time").inc()
         raise

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from importlib.resources import files
 from typing import Any
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
@@ -20,7 +21,7 @@ from longcoref.resolver import Resolver
 from longcoref.server import schemas
 from longcoref.server.access import Access, Guard
 from longcoref.server.access_log import AccessLog
-from longcoref.server.answers import Answer, LineAnswer, OutOfTimeError, WholeAnswer, Workers, parts_of
+from longcoref.server.answers import Answer, LineAnswer, OutOfTimeError, WholeAnswer, parts_of
 from longcoref.server.asgi import Application, Message, Receive, Scope, Send
 from longcoref.server.documentation import api_page
 from longcoref.server.gate import PLACE, Gate
@@ -62,7 +63,7 @@ def build_app(resolver: Resolver, limits: Limits | None = None, access: Access |
     limits = limits or Limits()
     resolver.stream()  # a model that cannot read piece by piece, or not with this memory, is refused here
     metrics = Metrics()
-    workers = Workers(limits)
+    workers = CapacityLimiter(limits.at_once)
     start, policy = live_page(
         title="longcoref", more=_part("start.html"), style=_part("start.css"), script=_part("start.js")
     )
