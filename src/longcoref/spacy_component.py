@@ -18,7 +18,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from longcoref.text.quotations import Quotation
 PREFIX = "coref_clusters_"
 QUOTES = "coref_quotes"
 _MENTION_LABELS = ("kind", "type", "score")
-_QUOTE_LABELS = ("speaker", "addressee", "score", "continues")
+_QUOTE_LABELS = tuple(field.name for field in fields(Quotation) if field.name not in ("words", "start", "end"))
 _MODEL_FOLDER = "model"
 
 
