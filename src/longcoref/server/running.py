@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import socket
 import sys
@@ -79,12 +81,26 @@ def _log_config(*, access_log: bool) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"plain": {"format": "%(message)s"}, "named": {"format": "%(levelname)s: %(message)s"}},
+        "filters": {"cancelled": {"()": _WithoutCancelled}},
         "handlers": {
             "output": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stdout"},
-            "errors": {"class": "logging.StreamHandler", "formatter": "named", "stream": "ext://sys.stderr"},
+            "errors": {
+                "class": "logging.StreamHandler",
+                "formatter": "named",
+                "stream": "ext://sys.stderr",
+                "filters": ["cancelled"],
+            },
         },
         "loggers": {
             "uvicorn": {"handlers": ["errors"], "level": "ERROR", "propagate": False},
             LOGGER: {"handlers": ["output"], "level": "INFO" if access_log else "WARNING", "propagate": False},
         },
     }
+
+
+class _WithoutCancelled(logging.Filter):
+    """Leaves out the tracebacks of requests that are cancelled on shutdown: they are no errors."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to log the record."""
+        return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
