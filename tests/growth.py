@@ -28,7 +28,7 @@ from longcoref.errors import LongcorefError
 from longcoref.formats import FORMATS
 from longcoref.formats.registry import detect_head
 from longcoref.formats.source import Source
-from longcoref.render.outputs import WRITERS, write_results
+from longcoref.render.outputs import OUTPUTS, write_results
 from longcoref.text import tokenize
 from longcoref.text.chapters import find_chapters
 from longcoref.text.of_words import split_words_into_sentences
@@ -226,7 +226,11 @@ CASES = [
     *(Case(f"detect: {name}", 4_000, partial(_detect, make)) for name, make in HEADERS.items()),
     *(Case(f"splitter: {name}", 1_000, partial(_split, make)) for name, make in TEXTS.items()),
     *(Case(f"quotations, chapters: {name}", 1_000, partial(_look, make)) for name, make in TEXTS.items()),
-    *(Case(f"write {format}", 100, partial(_rendered, format)) for format in WRITERS),
+    *(
+        Case(f"write {format}", 100, partial(_rendered, format))
+        for format, output in OUTPUTS.items()
+        if not output.decisions
+    ),
 ]
 
 
