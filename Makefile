@@ -1,11 +1,11 @@
 # make run   create .venv without torch, then resolve the example story
 # make test  create .venv with all extras, then run the linters, the type checker and the tests
 # make fuzz  feed damaged inputs to all readers, RUNS of them to each (see tests/fuzz.py)
-# make growth       measure how work grows with the size of hostile inputs (see tests/growth.py)
+# make growth       measure how running time grows with the size of hostile inputs (see tests/growth.py)
 # make test-lowest  create .venv-lowest with the lowest versions that pyproject.toml allows, then run the tests there
-# make audit        look for conflicting packages and, which needs the network, for known vulnerabilities
+# make audit        look for conflicting packages and known vulnerabilities (needs the network)
 # make sbom         write a bill of materials of .venv to out/sbom.json
-# make lock         write requirements-dev.lock, the versions and hashes of everything for development but torch
+# make lock         write requirements-dev.lock: versions and hashes of all development dependencies except torch
 # PYTHON chooses the interpreter for .venv: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -41,13 +41,13 @@ format: $(VENV)/test.stamp
 	$(BIN)/ruff format
 
 fuzz: $(VENV)/test.stamp
-	-$(PIP) install atheris  # where it does not install, the inputs are random edits
+	-$(PIP) install atheris  # if it cannot be installed, the inputs are random edits
 	$(BIN)/python tests/fuzz.py --runs $(RUNS)
 
 growth: $(VENV)/test.stamp
 	$(BIN)/python tests/growth.py
 
-# The tests that need neither torch nor a browser; what they need to run has no lower bounds of its own.
+# Runs the tests that need neither torch nor a browser. The test tools themselves have no lower bounds.
 test-lowest:
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(LOWEST)/pip install --quiet tomli
@@ -66,7 +66,7 @@ sbom: $(VENV)/test.stamp $(TOOLS)/pip-audit
 	@mkdir -p out
 	$(TOOLS)/cyclonedx-py environment $(BIN)/python --output-format JSON --output-file out/sbom.json
 
-# torch is not in it: it has another build, and another hash, for every platform.
+# torch is left out, because it has a different build, and so a different hash, for every platform.
 lock: $(TOOLS)/pip-audit
 	$(TOOLS)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-header \
 	  $(foreach extra,dev eval plots serve spacy,--extra $(extra)) --output-file requirements-dev.lock pyproject.toml
