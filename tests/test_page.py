@@ -327,7 +327,7 @@ BAD_FILES = {
     "cluster 0: expected an object, got null": {"clusters": [None]},
     "cluster 0, mention: expected a list": {"clusters": [{"id": 0}]},
     "cluster 0, mentions: expected at least one": {"clusters": [{"id": 0, "mentions": []}]},
-    "cluster 1, id: expected an id of its own, got 0": {"clusters": [{"id": 0, "mentions": [MENTION]}] * 2},
+    "cluster 1, id: expected a unique id, got 0": {"clusters": [{"id": 0, "mentions": [MENTION]}] * 2},
     "cluster 0, id: expected a whole number or text": {"clusters": [{"id": [], "mentions": [MENTION]}]},
     "name: expected text of at most 1000 characters": {"clusters": [{"name": "x" * 200_000, "mentions": [MENTION]}]},
     "cluster 0, name: expected text": {"clusters": [{"name": 7, "mentions": [MENTION]}]},
@@ -338,7 +338,7 @@ BAD_FILES = {
     "end: expected a whole number above 4, got 4": {"clusters": [{"mentions": [{"start": 4, "end": 4}]}]},
     "end: expected a whole number above 0, got 1.5": {"clusters": [{"mentions": [{"start": 0, "end": 1.5}]}]},
     "the length of the text, got 99999999": {"clusters": [{"mentions": [{"start": 0, "end": 99_999_999}]}]},
-    "mention 0 is of another text": {"clusters": [{"mentions": [{"start": 0, "end": 4, "text": "Anna"}]}]},
+    "mention 0 belongs to another text": {"clusters": [{"mentions": [{"start": 0, "end": 4, "text": "Anna"}]}]},
     "score: expected a number from 0 to 1, got 7": {"clusters": [{"mentions": [MENTION | {"score": 7}]}]},
     "kind: expected text": {"clusters": [{"mentions": [MENTION | {"kind": 7}]}]},
     "sentence: expected a whole number": {"clusters": [{"mentions": [MENTION | {"sentence": -1}]}]},
@@ -593,7 +593,7 @@ def test_a_text_without_anybody_is_a_page_too(reader: Reader) -> None:
 
 
 def test_a_result_of_another_text_is_an_error(story: Result) -> None:
-    with pytest.raises(UsageError, match="not of this text"):
+    with pytest.raises(UsageError, match="does not belong to this text"):
         page(story, "x" + STORY, title="Shifted")
     with pytest.raises(UsageError, match="schema"):
         page({"clusters": []}, "", title="No schema")

@@ -1,7 +1,7 @@
 """Configuration: frozen dataclasses, read from TOML, every key checked.
 
 A training run, a model directory and the commands share `Config`. An unknown key is an error that names the
-nearest right one; a value of the wrong type says where it stands. `--set train.seed=3` changes one key.
+nearest right one; for a value of the wrong type, the error says where it is. `--set train.seed=3` changes one key.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class DocumentRecord:
     """The number of mentions that were linked, new, evicting, recalled, ignored and invalid."""
     scores: Scores
     labels: dict[str, tuple[int, int]]
-    """For kind and type: the number of right ones, and of gold mentions found that have one."""
+    """For kind and type: how many are right, and how many of the gold mentions found have one."""
 
     def as_json(self) -> dict[str, Any]:
         """The record as JSON, with `ignored` repeated next to the decisions for convenience."""

@@ -21,8 +21,8 @@ class MentionRecord:
     `type` is the type that the mention itself suggests, None if the model has no types. `entity` is None if the mention
     was rejected or ignored; `score` is the probability that this is right. `rivals` are the entities that a "he" or
     "she" was compared with. `decision` has the scores behind the assignment, and is kept only for traces: it is much
-    larger than the rest. After post-processing, `revised_from` has the entity and score that the reader decided, in
-    whose numbers the rivals are.
+    larger than the rest. After post-processing, `revised_from` has the entity and score that the reader decided; the
+    rivals have the reader's entity numbers, too.
     """
 
     words: WordSpan
@@ -60,14 +60,14 @@ class MentionRecord:
 
     @property
     def name(self) -> Name | None:
-        """The personal name that the mention is, None if it is none."""
+        """The personal name that the mention is, None if it is not one."""
         name = self.facts.name
         # A capitalised description (the Invisible Man) counts as a name, though its kind is NOM.
         return name if name is not None and (self.kind == "PROP" or len(name.parts) > 1) else None
 
     @property
     def decided(self) -> Decision:
-        """The decision, for those who need it."""
+        """The decision; an error if it was not kept."""
         if self.decision is None:
             raise UsageError(f"the decision on {self.text!r} was not kept")
         return self.decision
@@ -77,7 +77,7 @@ class MentionRecord:
         return self if self.decision is None else replace(self, decision=None)
 
     def as_json(self, cluster_type: str | None) -> dict[str, Any]:
-        """The mention as JSON values; its type is given where it differs from the cluster's."""
+        """The mention as JSON values; its type is given if it differs from the cluster's."""
         record: dict[str, Any] = {"start": self.start, "end": self.end, "text": self.text, "kind": self.kind}
         if self.type != cluster_type:
             record["type"] = self.type

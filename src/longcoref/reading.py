@@ -20,7 +20,7 @@ class Reading:
     """One text that is read piece by piece: `feed` it, look at the result `so_far`, `finish` it, or `save` it.
 
     The entity numbers of the mentions that `feed` returns are provisional: post-processing needs the whole text, moves
-    mentions and numbers the clusters anew. `Result.cluster_of` says where a mention ended up.
+    mentions and renumbers the clusters. `Result.cluster_of` tells where a mention ended up.
     """
 
     def __init__(self, resolver: Resolver, half: HalfRead | None = None) -> None:
@@ -32,7 +32,7 @@ class Reading:
         self._finished = False
 
     def feed(self, text: str) -> list[MentionRecord]:
-        """Takes the next piece of the text; gives the mentions that are decided now, with provisional entities."""
+        """Takes the next piece of the text; returns the newly decided mentions, with provisional entities."""
         self._check_open()
         self._pieces.append(text)
         return self._keep(self._stream.feed(text))
@@ -42,14 +42,14 @@ class Reading:
         return self._resolver.provisional(self._mentions)
 
     def finish(self, *, id: str = "") -> Result:
-        """Ends the text and gives its result."""
+        """Ends the text and returns its result."""
         self._check_open()
         self._keep(self._stream.finish())
         self._finished = True
         return self._resolver.result(tokenize("".join(self._pieces), id=id), self._mentions)
 
     def save(self, path: str | Path) -> None:
-        """Writes the text and what was decided so far to a file, for `Resolver.resume` to go on from."""
+        """Writes the text and what was decided so far to a file, from which `Resolver.resume` continues."""
         self._check_open()
         half = HalfRead("".join(self._pieces), self._mentions, self._stream)
         save_state(path, half, self._resolver.model, self._resolver.policy)

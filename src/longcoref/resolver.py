@@ -54,7 +54,7 @@ def load(
 
 
 class Resolver:
-    """Resolves coreference in texts. It keeps no state between calls: open it once with `load`, use it for any number.
+    """Resolves coreference in texts. It keeps no state between calls: load it once and use it for any number.
 
     Call it with a whole text, `open` a text that arrives piece by piece, or pass many texts to `pipe`.
     """
@@ -130,7 +130,7 @@ class Resolver:
             yield from block.mentions
 
     def result(self, document: Document, mentions: Iterable[MentionRecord]) -> Result:
-        """The result for the mentions of a document, post-processed: for callers who want to see the mentions, too."""
+        """The result for the mentions of a document, post-processed: for callers who also want to see the mentions."""
         kept = [mention.without_decision() for mention in mentions if mention.entity is not None]
         clusters, quotes = post_processed(document, kept, self.book)
         annotated = document.with_clusters(annotation(clusters))
@@ -145,7 +145,7 @@ class Resolver:
         )
 
     def provisional(self, mentions: Iterable[MentionRecord]) -> Result:
-        """The result for mentions of a text that goes on: as the memory decided, without post-processing."""
+        """The result so far for a text that is still being read: as the memory decided, without post-processing."""
         return Result(collect(mentions), self.model.name, self.policy.name, self.policy.capacity)
 
     def open(self) -> Reading:
@@ -153,7 +153,7 @@ class Resolver:
         return Reading(self)
 
     def resume(self, path: str | Path) -> Reading:
-        """A reading that goes on where `Reading.save` left off, with the same model and memory."""
+        """A reading that continues where `Reading.save` left off, with the same model and memory."""
         return Reading(self, load_state(path, self.model, self.policy))
 
     def stream(self) -> TextStream:

@@ -107,7 +107,7 @@ class Result:
         return self._by_words.get(mention.words)
 
     def select(self, *, types: Collection[str] | None = None, min_mentions: int = 1) -> Result:
-        """Only the clusters of these types and with at least `min_mentions`; they keep their ids. All quotes stay."""
+        """The clusters of these types with at least `min_mentions` mentions, with the same ids. All quotes are kept."""
         kept = tuple(cluster for cluster in self.clusters if is_wanted(cluster.type, len(cluster), types, min_mentions))
         ids = {None, *(cluster.id for cluster in kept)}
         quotes = tuple(
@@ -168,7 +168,7 @@ def post_processed(
 ) -> tuple[tuple[ResultCluster, ...], tuple[Quotation, ...]]:
     """The clusters and quotations of a document, given the mentions in text order as the memory decided them."""
     revision = revise(document, mentions, book)
-    # What only post-processing needs would be most of what a result holds of a pronoun.
+    # Data that only post-processing needs would be most of what a result stores for a pronoun.
     settled = (replace(mention, rivals=(), revised_from=None, decision=None) for mention in revision.mentions)
     return collect(settled, narrator=revision.narrator), revision.quotations
 

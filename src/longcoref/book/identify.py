@@ -1,4 +1,4 @@
-"""First pass: entities that mix or split people are put right by the names of the whole text.
+"""First pass: corrects entities that mix or split people, using the names of the whole text.
 
 An entity that is mostly called by the names of one person is that person, and the entities of one person become one.
 In an entity with the names of several people, a name belongs to its person, "he" or "she" to the person named shortly
@@ -63,7 +63,7 @@ class _Members:
 
         @cache
         def fitting(entity: int, gender: int) -> dict[int, None]:
-            """The people of an entity who may have a gender, the most frequently named first; all if nobody fits."""
+            """The people of an entity who may be of a gender, the most frequently named first; all if nobody fits."""
             people = [person for person, _ in called[entity].most_common()]
             return dict.fromkeys([one for one in people if not genders_contradict(gender, genders[one])] or people)
 

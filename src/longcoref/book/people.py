@@ -126,7 +126,7 @@ def people_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) -
         elif len(fitting) == 1 or people[fitting[0]].count >= DOMINANT * people[fitting[1]].count:
             number = fitting[0]
         elif name.title and names[name] >= people[fitting[0]].count:
-            number = len(people)  # the one of a family who goes by the family name: the others have a given name
+            number = len(people)  # the family member who is called by the family name: the others have a given name
         else:
             continue
         if number == len(people):

@@ -101,7 +101,7 @@ def resolve_speech(table: Table) -> None:
 
 
 def _resolve_in_quotation(document: Document, row: Row, quotation: Quotation) -> None:
-    """Moves a mention in a quotation to the entity that it is, given the speaker and the addressee."""
+    """Moves a mention in a quotation to the entity it refers to, given the speaker and the addressee."""
     if row.facts.pronoun == FIRST_PERSON:
         if quotation.speaker is not None:
             row.move(quotation.speaker, quotation.score)

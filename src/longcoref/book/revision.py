@@ -25,8 +25,8 @@ from longcoref.text.quotations import Quotation, find_quotations
 class BookPolicy:
     """Which parts of post-processing are on.
 
-    `names` tells people apart, and brings them together, by all names of the text. `speech` finds who speaks to whom,
-    and with that who "I" and "you" are. With both off, the entities stay as the reader decided them.
+    `names` separates and merges people by all names in the text. `speech` finds who speaks to whom, and so who "I" and
+    "you" are. With both off, the entities stay as the reader decided them.
     """
 
     names: bool = True

@@ -97,7 +97,7 @@ ADDRESSEE_CUES = (
     "called_in_quotation",
     "history",
 )
-"""The cues of a candidate; docs/novels.md lists what each weighs."""
+"""The cues of a candidate; their weights are in `models/speakers.json`."""
 
 Past = dict[int, list[str]]
 """The people who take part in a conversation, with the cues that this gives them."""
@@ -142,7 +142,7 @@ class Dialogue:
 
 
 def is_vocative(words: Sequence[str], span: WordSpan) -> bool:
-    """Whether a mention in a quotation addresses somebody: it is between punctuation, with a comma before it or so."""
+    """Whether a mention in a quotation addresses somebody: it is between punctuation marks, usually after a comma."""
     start, end = span
     before, after = words[start - 1] if start else ",", words[end] if end < len(words) else "."
     return not before[-1:].isalnum() and not after[:1].isalnum() and (before == "," or after in _AFTER_VOCATIVE)
@@ -175,7 +175,7 @@ def addressee_candidates(
 
 
 def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
-    """The mentions around a quotation and the participants, with what each entity is in conversation and quotation."""
+    """The mentions around a quotation and the participants, with each entity's role in conversation and quotation."""
     named: dict[int, str] = {}
     for row in dialogue.within[number]:
         if not row.facts.pronoun and named.get(row.entity) != "called_in_quotation":

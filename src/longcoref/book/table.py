@@ -21,7 +21,7 @@ from longcoref.text.quotations import Quotation
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """A mention and what the passes so far made of it.
+    """A mention and its state after the passes so far.
 
     `read` is the entity and score that the reader decided; `score` is the probability of `entity`. `rivals` are the
     entities that the reader compared a "he" or "she" with, and `shares` the probabilities of the people that it may be.
@@ -45,7 +45,7 @@ class Row:
         return cls(mention, read, *read, mention.rivals)
 
     def move(self, entity: int, score: float) -> None:
-        """Moves the mention to another entity, of which it is a mention with this probability."""
+        """Moves the mention to another entity, with the probability that it belongs there."""
         if entity != self.entity:
             self.entity, self.score = entity, score
 

@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None, *, app: Typer | None = None) -> Non
             _discard_output()
             sys.exit(0)
         raise
-    except BrokenPipeError:  # the reader of our output (head, less) has left
+    except BrokenPipeError:  # the reader of our output (head, less) has exited
         _discard_output()
         sys.exit(0)
     except KeyboardInterrupt:

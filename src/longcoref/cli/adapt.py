@@ -26,7 +26,9 @@ def adapt(
     pieces: Annotated[int, typer.Option(help="Number of word pieces to train on.", min=1)] = 3_000_000,
     rate: Annotated[float, typer.Option(help="Peak learning rate.")] = 2e-4,
     seed: Annotated[int, typer.Option(help="Seed for shuffling and masking.")] = 0,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads of torch; its own choice by default.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of torch threads; chosen by torch by default.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     quiet: QuietOption = False,
 ) -> None:

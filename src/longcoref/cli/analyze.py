@@ -32,7 +32,7 @@ def entities(
     plots: PlotsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count entities, measure how far they spread, and how many are active at once.
+    """Count entities, and measure how far they spread and how many are active at once.
 
     Examples:
       longcoref analyze entities --data lrec2020-coref
@@ -167,7 +167,7 @@ def _corpus_table(result: CorpusEntities) -> Table:
 
 
 def _document_table(result: CorpusEntities) -> Table:
-    """The columns that fit on a narrow terminal; JSON has all."""
+    """The columns that fit on a narrow terminal; JSON has all of them."""
     table = Table(box=box.SIMPLE)
     table.add_column("document", overflow="fold")
     for heading in ("words", "entities", "active", "spread"):

@@ -50,12 +50,12 @@ def training(
     memory: MemoryOption = None,
     cells: CellsOption = None,
     repeat: Repeat = 3,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of torch.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Number of torch threads.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a training step with the work that it cannot avoid.
+    """Compare the time of a training step with that of its unavoidable work.
 
-    Without --memory and --cells, there is a row for each memory that the run trains with, and one for all together.
+    Without --memory and --cells, there is one row for each memory that the run trains with, and one for all of them.
 
     Examples:
       longcoref bench training runs/litbank-small

@@ -34,9 +34,9 @@ ALL_FOLDS = 10
 
 def crossval(
     configs: Annotated[
-        list[Path], typer.Argument(help="Configuration, or several, each of which continues from the one before.")
+        list[Path], typer.Argument(help="One or more configurations; each continues from the one before.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the folds.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the folds to.", show_default=False)],
     folds: FoldsOption = "0-9",
     memory: MemoryOption = None,
     cells: CellsOption = None,

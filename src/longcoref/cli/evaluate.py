@@ -62,7 +62,7 @@ def evaluate(
 
     The output of `resolve` is scored; --post-processing none scores the
     memory alone, as in the paper. By default, singletons are kept or
-    dropped as they were in the model's training.
+    dropped as they were when the model was trained.
 
     Examples:
       longcoref evaluate --data lrec2020-coref --fold 0 --part test

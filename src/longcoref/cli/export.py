@@ -16,10 +16,10 @@ def export(
     run: Annotated[Path, typer.Argument(help="Folder of a training run.", show_default=False)],
     target: Annotated[Path, typer.Argument(help="Model directory to write.", show_default=False)],
     weights: Annotated[
-        str, typer.Option(help="Storage of the encoder: float32, float16, compact or int8.")
+        str, typer.Option(help="Storage format of the encoder: float32, float16, compact or int8.")
     ] = "compact",
     calibrate: Annotated[bool, typer.Option(help="Calibrate probabilities on the dev documents of the run.")] = True,
-    name: Annotated[str | None, typer.Option(help="Name of the model; that of the directory by default.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the model; the directory's name by default.")] = None,
 ) -> None:
     """Export a training run as a model directory, which loads without torch.
 

@@ -23,19 +23,19 @@ def label(
     texts: Annotated[
         list[Path], typer.Argument(help="Text files, folders of them, or GAP files (.tsv).", show_default=False)
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for a file of documents per text.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents, one file per text.")],
     model: ModelOption = None,
     cells: CellsOption = 30,
-    words: Annotated[int, typer.Option(help="Most words to take from one text.", min=1)] = 10_000,
-    hide: Annotated[float, typer.Option(help="Share of the names to hide behind pronouns.", min=0, max=1)] = 0.6,
+    words: Annotated[int, typer.Option(help="Maximum number of words to take from each text.", min=1)] = 10_000,
+    hide: Annotated[float, typer.Option(help="Share of eligible names to replace with pronouns.", min=0, max=1)] = 0.6,
     kinds: Annotated[bool, typer.Option("--kinds/--no-kinds", help="Keep the teacher's kinds and types.")] = True,
-    seed: Annotated[int, typer.Option(help="Seed for the names to hide.")] = 0,
-    processes: Annotated[int, typer.Option(help="Processes that label at the same time.", min=1)] = 1,
+    seed: Annotated[int, typer.Option(help="Seed for choosing the names to replace.")] = 0,
+    processes: Annotated[int, typer.Option(help="Number of parallel processes.", min=1)] = 1,
     quiet: QuietOption = False,
 ) -> None:
     """Make training documents from unlabelled text, with a model as the teacher.
 
-    Later names of people are hidden behind pronouns, whose antecedents are
+    Later names of people are replaced with pronouns, whose antecedents are
     then known for certain. A text that already has a file in the output
     folder is skipped, so an interrupted run can be started again.
 

@@ -16,7 +16,7 @@ from longcoref.memory import POLICIES
 
 
 class Singletons(str, Enum):
-    """What to do with entities of one mention."""
+    """What to do with entities that have a single mention."""
 
     KEEP = "keep"
     DROP = "drop"
@@ -36,21 +36,23 @@ MemoryOption = Annotated[
 CellsOption = Annotated[
     int | None,
     typer.Option(
-        "--cells", min=1, help="Entities that a learned or rule memory holds at once; the model's own by default."
+        "--cells",
+        min=1,
+        help="Number of entities that a learned or rule memory holds at once; the model's own by default.",
     ),
 ]
 RecallOption = Annotated[
     bool | None,
     typer.Option(
         "--recall/--no-recall",
-        help="Archive evicted entities, so that they can return to memory; the model's own choice by default.",
+        help="Archive evicted entities, so that they can return to memory; the model's own setting by default.",
     ),
 ]
 PostProcessingOption = Annotated[
     str,
     typer.Option(
         "--post-processing",
-        help=f"Revise the clusters at the end of a text, by names and by who speaks: {', '.join(BOOK_POLICIES)}.",
+        help=f"Revise the clusters at the end of a text, using names and speakers: {', '.join(BOOK_POLICIES)}.",
         autocompletion=lambda: list(BOOK_POLICIES),
     ),
 ]
@@ -58,11 +60,12 @@ StyleOption = Annotated[
     str | None,
     typer.Option(
         "--style",
-        help="Kind of text, for a model trained on several (`longcoref info` lists them); its first by default.",
+        help="Kind of text, for a model trained on several (see `longcoref info`); by default the first one.",
     ),
 ]
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", min=1, help="Windows encoded in parallel; one per processor by default.")
+    int | None,
+    typer.Option("--threads", min=1, help="Number of windows encoded in parallel; one per processor by default."),
 ]
 FromOption = Annotated[
     str | None,
@@ -84,7 +87,8 @@ TypesDataOption = Annotated[
 SingletonsOption = Annotated[
     Singletons | None,
     typer.Option(
-        "--singletons", help="Keep entities of one mention (LitBank), or drop them on both sides (OntoNotes)."
+        "--singletons",
+        help="Keep entities with a single mention (LitBank), or drop them from key and response (OntoNotes).",
     ),
 ]
 SetOption = Annotated[
@@ -93,9 +97,9 @@ SetOption = Annotated[
 ]
 FoldsOption = Annotated[str, typer.Option("--folds", help="Folds of LitBank, such as 0-9 or 0,3.")]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Tasks to run in parallel.")]
-PlotsOption = Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Draw figures into this folder.")]
+PlotsOption = Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write figures to this folder.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 
 
 def numbers_of(text: str) -> list[int]:

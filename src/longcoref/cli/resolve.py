@@ -1,4 +1,4 @@
-"""`longcoref resolve`: find the entities of a text."""
+"""`longcoref resolve`: find the entities in a text."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def resolve(
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Find the entities of texts of any length.
+    """Find the entities in texts of any length.
 
     With --to jsonl, mentions are written as they are decided. Memory then
     does not grow with the text, and there is no post-processing.
@@ -248,7 +248,7 @@ class _Reading:
 
 
 def _kept(mentions: Iterable[MentionRecord], kept: list[MentionRecord]) -> Iterator[MentionRecord]:
-    """Passes mentions on and keeps each with its best link only: the scores of all cells would take the most room."""
+    """Passes mentions on and keeps each with its best link only: the scores of all cells take the most memory."""
     for mention in mentions:
         decision = mention.decided
         best = decision.links[[decision.links.argmax()]] if len(decision.links) else decision.links

@@ -71,7 +71,7 @@ def score_table(scores: Scores, documents: int) -> Table:
 
 
 def _document_table(scores: CorpusScores) -> Table:
-    """F1 for the metrics that fit on a narrow terminal; JSON has all."""
+    """F1 for the metrics that fit on a narrow terminal; JSON has all of them."""
     metrics = ("muc", "b_cubed", "ceaf_e", "lea")
     table = Table(title="F1", title_justify="left", box=box.SIMPLE)
     table.add_column("document", overflow="fold")

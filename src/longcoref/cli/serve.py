@@ -21,16 +21,16 @@ from longcoref.resolver import load
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen at; by default only this machine can reach it.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; by default only this machine can reach it.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 8000,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="Further host name that the server answers to, or * for any; can be repeated."),
+        typer.Option(help="Additional host name that the server answers to, or * for any. Repeatable."),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="File with the token that requests must carry; or set LONGCOREF_TOKEN.")
+        Path | None, typer.Option(help="File with the token that requests must send; or set LONGCOREF_TOKEN.")
     ] = None,
     no_token: Annotated[bool, typer.Option("--no-token", help="Let other machines in without a token.")] = False,
     model: ModelOption = None,
@@ -40,19 +40,19 @@ def serve(
     post_processing: PostProcessingOption = "all",
     style: StyleOption = None,
     threads: ThreadsOption = None,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Largest request body.")] = 5_000_000,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Maximum size of a request body.")] = 5_000_000,
     max_seconds: Annotated[
-        float, typer.Option(min=0.001, help="Longest time for a text to wait, and to be resolved.")
+        float, typer.Option(min=0.001, help="Maximum time for a text to wait, and again to be resolved.")
     ] = 600,
-    at_once: Annotated[int, typer.Option(min=1, help="Texts to resolve concurrently.")] = 8,
-    queue: Annotated[int, typer.Option(min=0, help="Texts that may wait; further ones are refused.")] = 32,
-    connections: Annotated[int, typer.Option(min=1, help="Open connections.")] = 256,
+    at_once: Annotated[int, typer.Option(min=1, help="Number of texts to resolve concurrently.")] = 8,
+    queue: Annotated[int, typer.Option(min=0, help="Number of texts that may wait; more are refused.")] = 32,
+    connections: Annotated[int, typer.Option(min=1, help="Maximum number of open connections.")] = 256,
     grace_seconds: Annotated[float, typer.Option(min=0, help="Time for requests to finish on shutdown.")] = 5,
     access_log: Annotated[
         bool, typer.Option("--access-log/--no-access-log", help="Log requests to standard output.")
     ] = True,
 ) -> None:
-    """Serve a web page and an API, until Ctrl-C.
+    """Serve a web page and an API. Stop with Ctrl-C.
 
     / is a page for pasting texts, /docs describes the API, /health and
     /metrics are for monitoring. To let other machines in, set a token:

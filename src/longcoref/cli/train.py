@@ -23,7 +23,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Train a model with a configuration.
+    """Train a model from a configuration file.
 
     Examples:
       longcoref train configs/litbank-small.toml --run runs/small

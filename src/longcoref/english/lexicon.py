@@ -28,7 +28,7 @@ def _words(section: str, name: str) -> frozenset[str]:
 class Title:
     """A title that may precede a personal name, with the flags that `lexicon.toml` explains.
 
-    `certain` is False if the title shows only the usual gender of those who have it.
+    `certain` is False if the title shows only the usual gender of people who have it.
     """
 
     name: str
@@ -63,7 +63,7 @@ TITLES = {form: title for title in _ALL_TITLES for form in title.forms}
 _SAINTS = _words("names", "saints")
 SAINTS = _SAINTS | {f"{word}." for word in _SAINTS}
 MENTION_TITLES = frozenset(TITLES) | {f"{form}." for title in _ALL_TITLES for form in title.dotted} | SAINTS
-"""The words in the name of a mention that do not tell which name it is."""
+"""Words in the name of a mention that do not identify the name."""
 
 NOT_NAMES, NAME_PARTICLES = _words("names", "not_names"), _words("names", "particles")
 FULL_NAME: dict[str, str] = {form: line.split()[0] for line in _TABLES["names"]["nicknames"] for form in line.split()}
@@ -74,7 +74,7 @@ PRONOUNS = {
     for number, row in enumerate(_TABLES["pronouns"]["classes"], 1)
     for word in row["words"].split()
 }
-"""The class and the gender of each pronoun. Class 0 is left for words that are none."""
+"""The class and the gender of each pronoun. Class 0 is for words that are not pronouns."""
 PRONOUN_CLASSES = len(_TABLES["pronouns"]["classes"]) + 1
 OBJECT_PRONOUNS, POSSESSIVE_DETERMINERS = _words("pronouns", "objects"), _words("pronouns", "possessives")
 

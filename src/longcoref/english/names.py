@@ -28,7 +28,7 @@ class Name:
 
     @property
     def usual_gender(self) -> int:
-        """The gender that those who have the title usually have, 0 if it says nothing."""
+        """The gender that people with this title usually have, 0 if it says nothing."""
         return 0 if self._title is None else self._title.gender
 
     @property

@@ -93,7 +93,7 @@ class MentionArrays:
         return MentionArrays(*(getattr(self, name)[key] for name in self.__slots__))
 
     def rows(self) -> list[MentionArrays]:
-        """Each mention by itself, in plain numbers, with which numpy is faster than with its own scalars."""
+        """Each mention by itself, as plain numbers, which numpy handles faster than its own scalars."""
         return [
             MentionArrays(*row) for row in zip(*(getattr(self, name).tolist() for name in self.__slots__), strict=True)
         ]
@@ -168,7 +168,7 @@ def pair_codes(
 
 
 def match_levels(facts: Sequence[MentionFacts]) -> npt.NDArray[np.int8]:
-    """Levels of string match of all mentions with all: shape (mentions, mentions)."""
+    """Levels of string match between all pairs of mentions: shape (mentions, mentions)."""
     count = len(facts)
     levels = np.zeros((count, count), dtype=np.int8)
     vocabulary: dict[str, int] = {}

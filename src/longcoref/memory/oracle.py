@@ -13,9 +13,8 @@ def oracle_actions(entities: Sequence[int | None], sizes: Mapping[int, int], pol
     """The actions that keep the most gold mentions tracked, in the order of the mentions.
 
     `entities` has the gold entity of each mention in text order, None for a mention that is not gold. `sizes` has
-    the number of gold mentions of every entity, including those that were never proposed: they are
-    never processed, so they always count as remaining. If the policy recalls, an evicted entity is recalled instead of
-    opened again.
+    the number of gold mentions of every entity, including those that were never proposed: these are never processed, so
+    they always count as remaining. If the policy recalls, an evicted entity is recalled instead of opened again.
     """
     cells = empty_cells(policy)
     number_of: dict[int, int] = {}  # the number of each gold entity when it was last opened

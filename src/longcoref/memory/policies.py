@@ -151,21 +151,21 @@ class GivenMentions:
 
     @property
     def name(self) -> str:
-        """The name of the policy underneath."""
+        """The name of the wrapped policy."""
         return self.policy.name
 
     @property
     def capacity(self) -> int | None:
-        """The capacity of the policy underneath."""
+        """The capacity of the wrapped policy."""
         return self.policy.capacity
 
     @property
     def recalls(self) -> bool:
-        """As the policy underneath."""
+        """As the wrapped policy."""
         return self.policy.recalls
 
     def options(self, cells: Cells) -> Options:
-        """What the policy underneath offers, without INVALID."""
+        """What the wrapped policy offers, without INVALID."""
         return replace(self.policy.options(cells), invalid=False)
 
 
@@ -182,16 +182,16 @@ class WithRecall:
 
     @property
     def name(self) -> str:
-        """The name of the policy underneath."""
+        """The name of the wrapped policy."""
         return self.policy.name
 
     @property
     def capacity(self) -> int | None:
-        """The capacity of the policy underneath."""
+        """The capacity of the wrapped policy."""
         return self.policy.capacity
 
     def options(self, cells: Cells) -> Options:
-        """What the policy underneath offers."""
+        """What the wrapped policy offers."""
         return self.policy.options(cells)
 
 

@@ -2,7 +2,7 @@
 
 `quotes` and `book` are BookNLP's files of these names, as far as longcoref computes their content; `copresence` is a
 table and `graph` the same as GraphML. A character is a cluster of type person with at least two mentions. Referential
-gender is counted from pronouns, and is no claim about anybody's identity.
+gender is counted from pronouns, and is not a claim about anyone's identity.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The cast: the entities of a text with their mentions, names, quotations and first and last sentence.
 
 All outputs about characters are made from `cast`. Here it becomes a table that fits a terminal, and CSV with all
-columns. Pronouns are counted as the text uses them; that is no claim about anybody's gender.
+columns. Pronouns are counted as the text uses them; that is not a claim about anyone's gender.
 """
 
 from __future__ import annotations

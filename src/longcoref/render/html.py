@@ -133,7 +133,7 @@ def _pack(record: Mapping[str, Any]) -> dict[str, Any]:
         start, end = mention["start"], mention["end"]
         if mention.get("text", text[start:end]) != text[start:end]:
             raise UsageError(
-                f"the result is not of this text: expected {mention['text'][:60]!r} at {start} to {end}, "
+                f"the result does not belong to this text: expected {mention['text'][:60]!r} at {start} to {end}, "
                 f"got {text[start:end][:60]!r}"
             )
     kinds = _Numbers()
@@ -180,7 +180,7 @@ class _Numbers(dict[Any, int]):
 
 
 def _differences(numbers: Sequence[int]) -> list[int]:
-    """Each number as its difference to the one before."""
+    """Each number as its difference from the one before."""
     return [second - first for first, second in pairwise([0, *numbers])]
 
 

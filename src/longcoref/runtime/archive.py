@@ -49,7 +49,7 @@ class AnyArchive(Protocol):
         """Everything, as JSON values and arrays by name."""
 
     def restore(self, facts: Any, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Goes back to a `state`."""
+        """Restores a `state`."""
 
 
 def archive_for(policy: MemoryPolicy, width: int) -> AnyArchive:
@@ -194,7 +194,7 @@ class Archive:
         return facts, {f"archive.{name}": array for name, array in arrays.items()}
 
     def restore(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Goes back to a `state`."""
+        """Restores a `state`."""
         entities: Iterable[int] = facts["entities"]
         for entity, values, vector in zip(entities, facts["archived"], arrays["archive.vectors"], strict=True):
             self.put(entity, CellContent.of(vector, values))

@@ -18,7 +18,7 @@ from longcoref.memory.policies import MemoryPolicy, empty_cells
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.meetings import mix
 
-_ROWS = 64  # of a memory without a bound, to begin with
+_ROWS = 64  # of an unbounded memory, initially
 _ARRAYS = ("vectors", "link_parts", "fertility_parts", "weights")  # one row per cell
 
 
@@ -159,7 +159,7 @@ class CellState:
         return {"cells": asdict(self.cells), "match": self.match.entries()}, arrays
 
     def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Goes back to a `state`."""
+        """Restores a `state`."""
         self.cells = Cells(**facts["cells"])
         if self.cells.archive is not None:  # JSON has only strings for keys
             self.cells.archive = {int(entity): held for entity, held in self.cells.archive.items()}

@@ -30,7 +30,7 @@ from longcoref.runtime.scoring import Scorer
 
 _MENTIONS_AT_ONCE = 8
 _PAIRS_AT_ONCE = 512
-"""Bounds of one matrix product: larger ones cost memory, and products among the mentions themselves."""
+"""Bounds on one matrix product: larger ones cost memory, and more products among the mentions themselves."""
 _RIVALS, _RIVALRY = 8, 6.0  # entities recorded for "he" and "she": at most this many, at most this far below the best
 _UNSCORED = np.zeros(0, dtype=np.float32)
 
@@ -178,7 +178,7 @@ class Clusterer:
         return facts, arrays | archived
 
     def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Goes back to a `state`."""
+        """Restores a `state`."""
         self._memory.restore(facts, arrays)
         self._archive.restore(facts["archive"], arrays)
         self._seen, self._scorer.last_action = facts["seen"], facts["last_action"]

@@ -28,7 +28,7 @@ class Calibration:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Calibration:
-        """The calibration that a table of model.toml describes; `ModelError` where it does not describe one."""
+        """The calibration that a table of model.toml describes; `ModelError` if it does not describe one."""
         if not isinstance(facts, Mapping):
             raise ModelError(f"calibration: expected a table, got {quoted(facts)}")
         usual = cls()

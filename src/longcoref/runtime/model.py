@@ -93,7 +93,7 @@ class Model:
         return replace(self, style=style, fingerprint=f"{self.fingerprint.partition('+')[0]}+{style}")
 
     def genre_number(self, genre: str | None) -> int:
-        """The number of a document's genre, that of the model's style if it has none that the model knows."""
+        """The number of a document's genre; if the model does not know it, that of the model's style."""
         genres = self.config.model.genres
         return next((genres.index(name) for name in (genre, self.style) if name in genres), 0)
 

@@ -219,7 +219,7 @@ class Reader:
         return Block(mentions, x, scores, facts, self.words)
 
     def skip(self, sentences: Iterable[Sentence]) -> None:
-        """Passes over the next sentences without encoding or clustering, as a reader does that goes on with a text.
+        """Passes over the next sentences without encoding or clustering them, to continue a text.
 
         `vectors` and the clusterer then have to be set to what they were after these sentences.
         """
@@ -230,7 +230,7 @@ class Reader:
                 self._pass(done)
 
     def _pass(self, sentences: Sequence[Sentence]) -> list[bool]:
-        """Counts decided sentences; gives for each word whether it is inside quotation marks."""
+        """Counts decided sentences; returns for each word whether it is inside quotation marks."""
         words = [word for sentence in sentences for word in sentence.words]
         self.sentences += len(sentences)
         self.words += len(words)

@@ -85,7 +85,7 @@ class Scorer:
         return scores
 
     def _features_of_newcomers(self) -> Floats:
-        """What features add to f_r of a mention that is no entity yet, for each last action: (actions, hidden)."""
+        """What features add to f_r of a mention that is not an entity yet, for each last action: (actions, hidden)."""
         codes = np.zeros((FEATURES["last_action"], len(self._heads.table_offsets)), dtype=np.int64)
         for column, name in enumerate(self._heads.config.features):
             if name in SCALAR_FEATURES:

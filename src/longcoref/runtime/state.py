@@ -47,7 +47,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class HalfRead:
-    """A text as far as it was read: its mentions that are in an entity, and the stream that goes on."""
+    """A text as far as it was read: its mentions that are in an entity, and the stream that continues it."""
 
     text: str
     mentions: Sequence[MentionRecord]
@@ -55,7 +55,7 @@ class HalfRead:
 
 
 def save_state(path: str | Path, half: HalfRead, model: Model, policy: MemoryPolicy) -> None:
-    """Writes a half-read text, for `load_state` to go on from."""
+    """Writes a half-read text, from which `load_state` continues."""
     clusterer, arrays = half.stream.reader.clusterer.state()
     table = {
         **_identity(model, policy),
@@ -83,7 +83,7 @@ def load_state(path: str | Path, model: Model, policy: MemoryPolicy) -> HalfRead
     for key, expected in _identity(model, policy).items():
         if table.get(key) != expected:
             raise ModelError(
-                f"{path}: was saved with another {key}: {quoted(table.get(key))}, here it is {quoted(expected)}"
+                f"{path}: was saved with another {key}: {quoted(table.get(key))}, but this one is {quoted(expected)}"
             )
     try:
         return _restored(table, arrays, model, policy)

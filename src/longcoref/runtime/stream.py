@@ -34,18 +34,18 @@ class TextStream:
         self.begin = 0
 
     def feed(self, text: str) -> list[MentionRecord]:
-        """Takes the next piece of the text; gives the mentions that are decided now, rejected ones included."""
+        """Takes the next piece of the text; returns the newly decided mentions, including rejected ones."""
         mentions: list[MentionRecord] = []
         for start in range(0, len(text), _CHUNK):
             mentions += self._read(self._split(text[start : start + _CHUNK]), last=False)
         return mentions
 
     def finish(self) -> list[MentionRecord]:
-        """Ends the text; gives the mentions that were still undecided."""
+        """Ends the text; returns the mentions that were still undecided."""
         return self._read(self.sentences.finish(), last=True)
 
     def skip(self, text: str) -> list[Sentence]:
-        """Passes over text that was read before (see `Reader.skip`); gives its complete sentences."""
+        """Passes over text that was read before (see `Reader.skip`); returns its complete sentences."""
         skipped: list[Sentence] = []
         for start in range(0, len(text), _CHUNK):
             sentences = self._split(text[start : start + _CHUNK])
@@ -66,7 +66,7 @@ class TextStream:
         return mentions
 
     def _trim(self, sentences: Sequence[Sentence]) -> None:
-        """Drops the text that is not needed any more; `sentences` are those that were read last."""
+        """Drops the text that is no longer needed; `sentences` are those that were read last."""
         if self.reader.open:
             needed = self.reader.open[0].offsets[0].start
         elif sentences:

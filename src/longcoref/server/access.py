@@ -93,7 +93,7 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> Application | None:
         if header(scope, b"content-length") and header(scope, b"transfer-encoding"):
-            # A proxy may go by the other one, and take the rest of this body for a request of its own.
+            # A proxy may go by the other header, and take the rest of this body for a separate request.
             detail = "send either Content-Length or Transfer-Encoding, not both"
             return refusal(400, detail, {"Connection": "close"})
         if not self._is_for_us(scope):

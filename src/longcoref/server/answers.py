@@ -31,18 +31,18 @@ class OutOfTimeError(Exception):
 
 
 class _CancelledError(Exception):
-    """Nobody waits for the text any more."""
+    """Nobody is waiting for the text any more."""
 
 
 class Stop:
-    """The end of the work on a text, as `cancelled_by` wants it: calling it raises when the work should stop."""
+    """Decides when work on a text ends, as `cancelled_by` expects it: calling it raises if the work should stop."""
 
     def __init__(self, seconds: float) -> None:
         self._deadline = monotonic() + seconds
         self._cancelled = False
 
     def __call__(self) -> None:
-        """Raises if nobody waits for the text any more, or its time has run out."""
+        """Raises if nobody is waiting for the text any more, or its time has run out."""
         if self._cancelled:
             raise _CancelledError
         if self.seconds_left <= 0:
@@ -59,7 +59,7 @@ class Stop:
 
 
 class Answer(Protocol):
-    """What is made of the pieces of a text."""
+    """What is built from the pieces of a text."""
 
     def feed(self, piece: str) -> str:
         """Takes the next piece; returns what can be sent."""

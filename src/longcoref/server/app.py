@@ -40,8 +40,8 @@ _HEADERS = {
     "x-frame-options": "DENY",
 }
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"model": schemas.Refusal, "description": "The body is not JSON in UTF-8"},
-    401: {"model": schemas.Refusal, "description": "The server has a token, and the request does not"},
+    400: {"model": schemas.Refusal, "description": "The body is not UTF-8 JSON"},
+    401: {"model": schemas.Refusal, "description": "The server requires a token, and the request does not have it"},
     408: {"model": schemas.Refusal, "description": "The request did not arrive in time"},
     413: {"model": schemas.Refusal, "description": "The request is larger than this server accepts"},
     415: {"model": schemas.Refusal, "description": "The request is not application/json"},
@@ -91,7 +91,7 @@ def build_app(resolver: Resolver, limits: Limits | None = None, access: Access |
         responses={200: {"content": {_LINES: _STREAM}, "description": "The clusters of the text"}, **_REFUSALS},
     )
     async def resolve(wanted: schemas.Request, request: Request) -> Response:
-        """Resolve the coreference of a text.
+        """Resolve coreference in a text.
 
         The response is one JSON object; or, with `stream` or `Accept: application/x-ndjson`, lines that are sent while
         the text is being read: each mention when it is decided, each cluster when it is closed, progress, and finally
@@ -107,7 +107,9 @@ def build_app(resolver: Resolver, limits: Limits | None = None, access: Access |
             seconds=limits.max_seconds,
             metrics=metrics,
         )
-        late = f"the text was not resolved within {limits.max_seconds:g} seconds: send less of it, or fewer cells"
+        late = (
+            f"the text was not resolved within {limits.max_seconds:g} seconds: send a shorter text, or use fewer cells"
+        )
         if lines:
             return StreamingResponse(_with_error(parts, late), media_type=_LINES)
         try:

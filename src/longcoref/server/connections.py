@@ -23,7 +23,7 @@ _OTHER_FILES = 64
 """Descriptors for everything else: the model, logs, libraries."""
 
 _TICK = 1.0
-"""Seconds between two looks at a connection."""
+"""Seconds between two checks of a connection."""
 
 _PROGRESS = 65_536
 """Bytes of a response that a client must read in the time it has."""
@@ -32,8 +32,8 @@ _PROGRESS = 65_536
 def bounded_connections(limits: Limits) -> type[H11Protocol]:
     """The protocol for uvicorn, with as many connections as `limits` and the operating system allow."""
     most = min(limits.connections, _descriptors(limits.connections) - BACKLOG - _OTHER_FILES)
-    # Beside the texts at work there must be room for all connections that are accepted at once: none of them is closed
-    # before what its client has sent was looked at.
+    # Besides the texts being resolved, there must be room for all connections that are accepted at once: none of them
+    # is closed before what its client has sent was looked at.
     needed = limits.admitted + BACKLOG + 1
     if most < needed:
         raise UsageError(
@@ -73,13 +73,13 @@ class _Connection(H11Protocol):
     _watch: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Takes a new client, if need be in the place of another."""
+        """Accepts a new client, if necessary in place of another."""
         super().connection_made(transport)
         self._wait()
         self._look()
         open_ones = [one for one in self.connections if isinstance(one, _Connection) and not one.transport.is_closing()]
         if len(open_ones) > self.most_connections:
-            # Rather one that has not sent its headers than one that uploads a text, and rather any than one at work.
+            # Close a client that has not sent its headers before one that is uploading, and never one being served.
             idle = [one for one in open_ones if one.is_waiting and one is not self]
             min(idle, key=lambda one: (one._has_request, one._since), default=self).transport.abort()
 

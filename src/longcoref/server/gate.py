@@ -142,11 +142,13 @@ class Gate:
                 parts.clear()
             self._uploads.hold(scope, size if parts else 0)
         if size > limit:
-            raise _Refused(413, f"a request may have {limit} bytes: send the text in parts, or run your own server")
+            raise _Refused(
+                413, f"a request may have at most {limit} bytes: send the text in parts, or run your own server"
+            )
         return b"".join(parts)
 
     def _admit(self) -> Place:
-        """A place, if need be that of the client which has kept us waiting the longest."""
+        """A place, if necessary that of the client that has kept the server waiting the longest."""
         if len(self._places) >= self._limits.admitted:
             stalled = [(place.stalled_at, place) for place in self._places if place.stalled_at is not None]
             if not stalled:
@@ -192,7 +194,7 @@ class Gate:
             with anyio.fail_after(self._limits.max_seconds):
                 await place.take_turn()
         except TimeoutError as error:
-            detail = f"the queue did not move within {self._limits.max_seconds:g} seconds: try again later"
+            detail = f"the text was still in the queue after {self._limits.max_seconds:g} seconds: try again later"
             raise _Refused(503, detail) from error
 
     async def _refuse(self, refused: _Refused, scope: Scope, receive: Receive, send: Send) -> None:

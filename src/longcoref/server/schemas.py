@@ -36,7 +36,7 @@ class Request(BaseModel):
     id: Annotated[_Text, Field(max_length=200, description="Returned with the response.")] = ""
     memory: Annotated[
         Literal["learned", "rule", "unbounded", "track-all"] | None,
-        Field(description="The kind of memory; the server's own if not given."),
+        Field(description="The kind of memory; by default the server's setting."),
     ] = None
     cells: Annotated[
         int | None,
@@ -45,16 +45,18 @@ class Request(BaseModel):
     recall: Annotated[
         bool | None,
         Field(
-            description="Archive evicted entities, so that they can return to memory; the server's own if not given."
+            description="Archive evicted entities, so that they can return to memory; by default the server's setting."
         ),
     ] = None
     post_processing: Annotated[
         Literal["all", "names", "speech", "none"] | None,
-        Field(description="Which passes revise the clusters at the end of the text; the server's own if not given."),
+        Field(description="Which passes revise the clusters at the end of the text; by default the server's setting."),
     ] = None
     style: Annotated[
         _Text | None,
-        Field(max_length=100, description="Kind of text, for a model trained on several; the server's if not given."),
+        Field(
+            max_length=100, description="Kind of text, for a model trained on several; by default the server's setting."
+        ),
     ] = None
     types: Annotated[
         list[str] | None, Field(max_length=100, description="Only clusters of these types, such as PER.")

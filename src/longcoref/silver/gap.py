@@ -1,4 +1,4 @@
-"""GAP (Webster et al., 2018): an ambiguous pronoun, two names, and which of them it is.
+"""GAP (Webster et al., 2018): an ambiguous pronoun, two names, and which of them it refers to.
 
 A row is a test of a resolver, and a training document of which only three mentions are known.
 """
@@ -25,7 +25,7 @@ _FEMININE = frozenset(("she", "her", "hers"))
 
 @dataclass(frozen=True, slots=True)
 class GapRow:
-    """One row; the pronoun and the names are spans of characters, `answers` says whether the pronoun is A, or B."""
+    """One row; the pronoun and the names are spans of characters, `answers` says whether it refers to A, and to B."""
 
     id: str
     text: str
@@ -136,7 +136,7 @@ def _judge(resolver: Resolver, row: GapRow) -> Iterator[tuple[bool, bool]]:
 
 
 def _is_name(span: tuple[int, int], name: tuple[int, int], pronoun: tuple[int, int]) -> bool:
-    """Whether a mention is the name: it ends with it, or begins with it and is hardly longer, as with "'s"."""
+    """Whether a mention is the name: it ends with it, or begins with it and is only slightly longer, as with "'s"."""
     if span == pronoun:
         return False
     (start, end), (first, last) = span, name

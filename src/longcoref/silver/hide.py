@@ -1,6 +1,6 @@
 """Hidden names: a name that is replaced by a pronoun is a pronoun whose antecedent is known for certain.
 
-A teacher's labels repeat its mistakes. Hiding names adds labels that it does not know: wherever "Emma" stood, "she"
+A teacher's labels repeat its mistakes. Hiding names adds labels that it does not know: wherever "Emma" was, "she"
 is Emma. Only names whose grammatical case can be told from the words around them are hidden, and only where an
 earlier mention of the same person is near, so that the sentence stays one that somebody might have written.
 """
@@ -48,7 +48,7 @@ PRONOUNS = {MASCULINE: ("he", "him", "his"), FEMININE: ("she", "her", "her")}
 
 @dataclass(frozen=True, slots=True)
 class _Hidden:
-    """A name to be replaced: the words that go, and the pronoun that comes."""
+    """A name to be replaced: the words to remove, and the pronoun to insert."""
 
     words: WordSpan
     mention: WordSpan
@@ -56,7 +56,7 @@ class _Hidden:
 
 
 def hide_names(document: Document, random: np.random.Generator, *, share: float) -> Document:
-    """The document with a share of its later names of people replaced by the pronoun that fits."""
+    """The document with a share of its later names of people replaced by the matching pronoun."""
     hidden = _choose(document, random, share)
     return _rewrite(document, hidden) if hidden else document
 

@@ -27,13 +27,13 @@ class LabelSettings:
     """How text becomes silver documents; lengths are in words."""
 
     words: int = 10_000
-    """Most words to take from one text, spread over it in stretches."""
+    """The most words to take from one text, in stretches spread over it."""
     stretch: int = 10_000
     """Words that the teacher reads at once."""
     document: int = 2_000
-    """Words of a silver document, about."""
+    """The approximate number of words of a silver document."""
     hide: float = 0.6
-    """Share of the names that can be hidden which are."""
+    """The share of the eligible names that are hidden."""
     seed: int = 0
     kinds: bool = True
     """Whether the teacher's kinds and types are kept; a teacher that never learned them has none to give."""
@@ -53,7 +53,7 @@ def label_text(resolver: Resolver, text: str, settings: LabelSettings, *, id: st
 
 
 def label_file(resolver: Resolver, path: Path, out: Path, settings: LabelSettings) -> Path:
-    """Labels a text file into OUT/NAME.jsonl, unless that is there already."""
+    """Labels a text file into OUT/NAME.jsonl, unless that file exists."""
     target = out / f"{path.stem}.jsonl"
     if not target.exists():
         text = path.read_text(encoding="utf-8-sig")

@@ -35,7 +35,7 @@ UNTOUCHED, REPLACED = 0.1, 0.1
 """Of the masked words, the share left as it is and the share that becomes another word: a mask is rare in real text."""
 
 HELD_OUT = 50
-"""One stretch in so many is not learned from, and shows how well masked words are guessed."""
+"""One stretch in this many is held out from training, to measure how well masked words are predicted."""
 
 HELD_OUT_READ = 16
 """So many of them are read, before and after."""
@@ -68,7 +68,7 @@ class Stretch:
 
 
 def stretches(text: str, tokenizer: Tokenizer, settings: AdaptationSettings) -> list[Stretch]:
-    """A text as stretches of so many windows each; what is left over at its end is dropped."""
+    """A text as stretches of an equal number of windows; what is left over at its end is dropped."""
     document = tokenize(text)
     pieces = tokenizer(document.words)
     marks = len(tokenizer.opening) + len(tokenizer.closing)

@@ -97,7 +97,7 @@ function summary({ mentions }) {
   return `${mentions.length === 1 ? "1 mention" : `${mentions.length} mentions`}${parts.length ? ` (${parts.join(", ")})` : ""}, ${places}`;
 }
 
-/** The wordings of an entity, by kind. Pronouns are counted as the text has them: they are no claim about a gender. */
+/** The wordings of an entity, by kind. Pronouns are counted as the text has them: they are not a claim about gender. */
 function wordings(entity) {
   const kinds = new Set([...Object.keys(KINDS), ...entity.mentions.map(({ kind }) => kind)]);
   const groups = (entity.wordings ??= [...kinds].map((kind) => [kind, countedWordings(entity, kind)]));

@@ -106,7 +106,7 @@ function drawMemory() {
   ticks(context, ignored.map(({ start }) => state.doc.toUnit(start)), shown.length * LINE + 6, LINE - 6);
   const evictions = held.filter(({ until }) => until).length;
   byId("strip-note").textContent =
-    `${shown.length < all ? `${shown.length} of ${all} cells` : `${all} cells`}, ${held.length} entities, ${evictions} forgotten, ` +
+    `${shown.length < all ? `${shown.length} of ${all} cells` : `${all} cells`}, ${held.length} entities, ${evictions} evicted, ` +
     `${ignored.length} mentions ignored, ${invalid} rejected`;
   memory.setAttribute("aria-label", `Memory over time: ${byId("strip-note").textContent}`);
 }
@@ -156,7 +156,7 @@ function setUpMemory() {
       hideTip();
       return;
     }
-    const end = stay.until ? `forgotten for ${nameOfStay({ since: stay.until })}` : "held to the end";
+    const end = stay.until ? `evicted for ${nameOfStay({ since: stay.until })}` : "held to the end";
     tip.style.setProperty("--hue", entityOf(stay.since)?.hue ?? 0);
     tip.replaceChildren(
       make("strong", {}, nameOfStay(stay)),

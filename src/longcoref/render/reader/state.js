@@ -187,7 +187,7 @@ function announce(message, lasting = false) {
 function startMerging() {
   if (!state.selected) return;
   state.merging = true;
-  announce(`Merge ${state.selected.name} with whom? Choose in the cast or the text. Esc cancels.`, true);
+  announce(`Merge ${state.selected.name} with which entity? Choose it in the cast or the text. Esc cancels.`, true);
 }
 
 function finishMerging(other) {

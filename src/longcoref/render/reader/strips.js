@@ -84,7 +84,7 @@ function drawTimeline() {
     ticks(context, entity.mentions.map(({ from }) => from), number * LINE + 6, LINE - 6);
   });
   const hidden = cast.filter(isListed).length - timelineRows.length;
-  byId("strip-note").textContent = hidden > 0 ? `the ${timelineRows.length} most mentioned; choose any other in the cast` : "";
+  byId("strip-note").textContent = hidden > 0 ? `the ${timelineRows.length} most mentioned; select others in the cast` : "";
 }
 
 /** Draws a faint line where a chapter begins. */

@@ -46,7 +46,7 @@ function spanCheck(text) {
     if (!isCount(end) || end <= start) fail(`${where}, end`, `a whole number above ${start}`, end);
     if (end > length) fail(`${where}, end`, `at most ${length}, the length of the text`, end);
     const found = text.slice(toUnit(start), toUnit(end));
-    if (said !== undefined && said !== found) fail(`${where} is of another text`, JSON.stringify(found.slice(0, 60)), said);
+    if (said !== undefined && said !== found) fail(`${where} belongs to another text`, JSON.stringify(found.slice(0, 60)), said);
   };
 }
 
@@ -90,7 +90,7 @@ function validated(record, text) {
   checkList(whole.clusters, "cluster", "an object", (cluster, where) => {
     const id = cluster.id ?? ids.size;
     if (!isCount(id) && !(typeof id === "string" && isLabel(id))) fail(`${where}, id`, "a whole number or text", id);
-    if (ids.has(id)) fail(`${where}, id`, "an id of its own", id);
+    if (ids.has(id)) fail(`${where}, id`, "a unique id", id);
     ids.add(id);
     if (!isLabel(cluster.name, LONGEST_NAME)) fail(`${where}, name`, `text of at most ${LONGEST_NAME} characters`, cluster.name);
     checkLabels(cluster, ["type"], where);

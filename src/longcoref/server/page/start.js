@@ -132,7 +132,7 @@ async function reasonOf(response) {
     const { detail } = await response.json();
     return typeof detail === "string" ? detail : detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; ");
   } catch {
-    return `the server answered ${response.status}`;
+    return `the server responded with status ${response.status}`;
   }
 }
 
