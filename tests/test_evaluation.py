@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import longcoref
-from longcoref.book.revision import BookPolicy
+from longcoref.book.revision import BOOK_POLICIES, book_policy
 from longcoref.clusters import cluster_of
 from longcoref.evaluation import evaluate
 from longcoref.memory import memory_policy
@@ -20,13 +20,12 @@ TEXT = """Ann met Tom at the inn. "I saw Ruth," said Ann, "and you left her." To
 "I met Carl," he said. "He left me." Ann saw the barn. "You saw me," said Tom. Ann left him."""
 
 
-@pytest.mark.parametrize("names", [True, False])
-@pytest.mark.parametrize("speech", [True, False])
-def test_what_is_scored_is_what_resolving_gives(tiny_model: Path, names: bool, speech: bool) -> None:
+@pytest.mark.parametrize("post_processing", BOOK_POLICIES)
+def test_what_is_scored_is_what_resolving_gives(tiny_model: Path, post_processing: str) -> None:
     document = replace(tokenize(TEXT * 3), clusters=(cluster_of([WordSpan(0, 1)]),))
-    model, policy, book = open_model(tiny_model), memory_policy("learned", 3), BookPolicy(names=names, speech=speech)
-    found = evaluate([document], model, policy, book=book).responses[0]
-    resolver = longcoref.load(tiny_model, memory="learned", cells=3, names=names, speech=speech)
+    model, policy = open_model(tiny_model), memory_policy("learned", 3)
+    found = evaluate([document], model, policy, book=book_policy(post_processing)).responses[0]
+    resolver = longcoref.load(tiny_model, memory="learned", cells=3, post_processing=post_processing)
     result = resolver.document(document)
     expected = {frozenset(mention.words for mention in cluster) for cluster in result}
     assert {frozenset(cluster.spans) for cluster in found.clusters or ()} == expected
@@ -34,6 +33,6 @@ def test_what_is_scored_is_what_resolving_gives(tiny_model: Path, names: bool, s
 
 
 def test_post_processing_changes_something(tiny_model: Path) -> None:
-    results = [longcoref.load(tiny_model, names=look, speech=look)(TEXT * 3) for look in (True, False)]
+    results = [longcoref.load(tiny_model, post_processing=name)(TEXT * 3) for name in ("all", "none")]
     spans = [{frozenset(mention.words for mention in cluster) for cluster in result} for result in results]
     assert spans[0] != spans[1]
