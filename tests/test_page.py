@@ -192,7 +192,7 @@ def story_page(story: Result) -> str:
 
 def test_the_page_shows_the_text_and_the_cast(reader: Reader, story: Result, story_page: str) -> None:
     reader.open(story_page)
-    assert reader.cast() == {cluster.name: cluster.count for cluster in story if cluster.count > 1}
+    assert reader.cast() == {cluster.name: len(cluster) for cluster in story if len(cluster) > 1}
     assert "a woman with one trunk" in reader.element("#blocks").text
     assert set(reader.texts(".mention")) <= {mention.text for mention, _ in story.mentions}
 
@@ -211,7 +211,7 @@ def test_an_entity_lights_up_and_keys_step_through_its_mentions(reader: Reader, 
     reader.open(story_page)
     reader.entity("Wren").click()
     assert set(reader.texts(".mention.on")) == {"Wren"}
-    count = story.clusters[1].count
+    count = len(story.clusters[1])
     seen = []
     for _ in range(count):
         reader.press("n")
@@ -227,7 +227,7 @@ def test_an_entity_lights_up_and_keys_step_through_its_mentions(reader: Reader, 
 
 def test_keys_go_through_all_mentions_while_nobody_is_chosen(reader: Reader, story: Result, story_page: str) -> None:
     reader.open(story_page)
-    shown = [(mention, cluster) for mention, cluster in story.mentions if cluster.count > 1]
+    shown = [(mention, cluster) for mention, cluster in story.mentions if len(cluster) > 1]
     for number in (0, 1):
         reader.press("n")
         mention, cluster = shown[number]
@@ -428,7 +428,7 @@ def test_a_click_on_the_timeline_goes_there(reader: Reader, story: Result, story
     across = 150 + share * (strip.size["width"] - 164) - strip.size["width"] / 2
     down = 11 - strip.size["height"] / 2
     ActionChains(reader.driver).move_to_element_with_offset(strip, round(across), round(down)).click().perform()
-    count = story.clusters[0].count
+    count = len(story.clusters[0])
     assert reader.element("#step").text == f"{count} of {count}"
     assert reader.in_view(".mention.now")
 

@@ -79,9 +79,9 @@ def test_a_pasted_text_is_read_and_shown(page: Page, resolver: Resolver) -> None
     page.read(text)
     result = resolver(text)
     counts = dict(zip(page.texts(".entity .name"), map(int, page.texts(".entity .count")), strict=True))
-    assert counts == {cluster.name: cluster.count for cluster in result if cluster.count > 1}
+    assert counts == {cluster.name: len(cluster) for cluster in result if len(cluster) > 1}
     drawn = page.texts(".mention")
-    assert {mention.text for mention, cluster in result.mentions if cluster.count > 1} == set(drawn)
+    assert {mention.text for mention, cluster in result.mentions if len(cluster) > 1} == set(drawn)
     page.element("#tab-memory").click()
     opened = Resolver(resolver.model, resolver.policy, book=NOTHING)(text)
     page.wait(lambda: f"{len(opened)} entities" in page.element("#strip-note").text)
