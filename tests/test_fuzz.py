@@ -20,7 +20,7 @@ def test_states_models_and_requests_are_refused_with_our_own_errors(name: str) -
     assert random_run(name, 100)["refused"] > 0
 
 
-@pytest.mark.parametrize("path", sorted(CORPUS.rglob("*.bin")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", sorted(CORPUS.rglob("*.input")), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_an_input_that_once_broke_a_law_breaks_none_today(path: Path) -> None:
     with opened(path.parent.name) as (target, _):
         target(path.read_bytes())
