@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from longcoref.book import revision
 from longcoref.book.choice import learned_weights
 from longcoref.book.revision import BookPolicy, revise
 from longcoref.book.speakers import ADDRESSEE_CUES, SPEAKER_CUES
@@ -14,6 +15,7 @@ from longcoref.mention import MentionRecord
 from longcoref.result import collect
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
+from longcoref.text.quotations import Quotation
 
 TEXT = """Mrs. Hallow kept the inn. "I never saw him," said Mrs. Hallow to Lydia. "You must ask the old man."
 
@@ -100,6 +102,23 @@ def test_entities_with_one_person_s_names_become_one() -> None:
     document = tokenize(TEXT)
     entities = entities_of(document, seen(document, MENTIONS), speech=False)
     assert entities[-1] == entities[4]
+
+
+def test_speakers_are_looked_for_only_if_speech_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = tokenize(TEXT)
+    mentions = seen(document, MENTIONS)
+    sought: list[Document] = []
+    find = revision.find_quotations
+
+    def counted(document: Document) -> list[Quotation]:
+        sought.append(document)
+        return find(document)
+
+    monkeypatch.setattr(revision, "find_quotations", counted)
+    revise(document, mentions, BookPolicy(speech=False))
+    assert sought == []
+    revise(document, mentions, BookPolicy())
+    assert sought == [document]
 
 
 def test_a_narrator_is_one_entity() -> None:
