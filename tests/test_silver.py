@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longcoref.cli import main
 from longcoref.clusters import Cluster, Mention
 from longcoref.config import config_from, config_table, dump_toml, load_config
 from longcoref.document import Document, document_of_words
@@ -19,6 +20,7 @@ from longcoref.silver.gap import gap_documents, read_gap, score_gap
 from longcoref.silver.hide import Case, case_of, hide_names
 from longcoref.silver.label import LabelSettings, label_file, label_text
 from longcoref.spans import WordSpan
+from longcoref.text import tokenize
 from model import write_tiny_model
 
 STORY = [
@@ -102,16 +104,40 @@ def test_a_text_becomes_documents_that_cover_it_once(tmp_path: Path) -> None:
     resolver = load(write_tiny_model(tmp_path / "model"))
     text = "Emma met Tom at the mill . She liked him . "
     settings = LabelSettings(words=400, stretch=200, document=50, hide=0.0)
-    documents = list(label_text(resolver, text * 60, settings, id="a"))
+    documents = list(label_text(resolver, tokenize(text * 60, id="a"), settings))
     assert all(document.clusters is not None for document in documents)
     assert all(20 <= len(document.words) <= 110 for document in documents)
-    source, out = tmp_path / "a.txt", tmp_path / "silver"
+    source, target = tmp_path / "a.txt", tmp_path / "a.jsonl"
     source.write_text(text * 60, encoding="utf-8")
-    out.mkdir()
-    written = label_file(resolver, source, out, settings)
-    assert [d.words for d in read_corpus(written)] == [d.words for d in documents]
-    stamp = written.stat().st_mtime_ns
-    assert label_file(resolver, source, out, settings).stat().st_mtime_ns == stamp  # nothing is done twice
+    label_file(resolver, source, target, settings)
+    assert [(d.id, d.words) for d in read_corpus(target)] == [(d.id, d.words) for d in documents]
+    source.write_text("", encoding="utf-8")
+    label_file(resolver, source, target, settings)
+    assert target.read_text(encoding="utf-8") == ""
+
+
+def test_the_command_continues_and_refuses_what_it_cannot_label(
+    tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: object) -> int:
+        with pytest.raises(SystemExit) as done:
+            main(["label", *map(str, arguments), "--out", str(tmp_path / "out"), "--model", str(tiny_model), "-q"])
+        return int(done.value.code or 0)
+
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    for folder in ("one", "two"):
+        (tmp_path / folder / "a.txt").write_text("Emma met Tom. She liked him.", encoding="utf-8")
+    assert run(tmp_path / "one") == 0
+    written = (tmp_path / "out" / "a.jsonl").stat().st_mtime_ns
+    assert run(tmp_path / "one") == 0
+    assert (tmp_path / "out" / "a.jsonl").stat().st_mtime_ns == written  # nothing is done twice
+    assert run(tmp_path / "one", tmp_path / "two") == 2
+    assert "two folders" in capsys.readouterr().err
+    (tmp_path / "b.txt").write_bytes(bytes(range(128, 256)))
+    assert run(tmp_path / "b.txt") == 1
+    assert "b.txt" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "b.jsonl").exists()
 
 
 GAP = (

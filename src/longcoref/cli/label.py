@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 from longcoref.cli.options import CellsOption, ModelOption, QuietOption
-from longcoref.errors import InputError
+from longcoref.errors import InputError, UsageError
 from longcoref.formats import write_corpus
 from longcoref.resolver import Resolver, load
 from longcoref.silver.gap import gap_documents, read_gap
@@ -45,16 +46,22 @@ def label(
 
     """
     files = [file for path in texts for file in _files(path)]
+    targets = {file: out / f"{file.stem}.jsonl" for file in files}
+    for file, other in pairwise(sorted(targets, key=targets.__getitem__)):
+        if targets[file] == targets[other]:
+            raise UsageError(
+                f"{file} and {other} would both be written to {targets[file]}: label them into two folders"
+            )
     out.mkdir(parents=True, exist_ok=True)
     for path in [file for file in files if file.suffix == ".tsv"]:
-        write_corpus(gap_documents(read_gap(path)), out / f"{path.stem}.jsonl", format="jsonl")
-    waiting = [file for file in files if file.suffix != ".tsv" and not (out / f"{file.stem}.jsonl").exists()]
+        write_corpus(gap_documents(read_gap(path)), targets[path], format="jsonl")
+    waiting = [file for file in files if file.suffix != ".tsv" and not targets[file].exists()]
     if not waiting:
         return
     settings = LabelSettings(words=words, stretch=min(words, 10_000), hide=hide, kinds=kinds, seed=seed)
     console = Console(stderr=True)
     with ProcessPoolExecutor(processes, get_context("spawn"), _open_teacher, (model, cells)) as pool:
-        jobs = [pool.submit(_label, path, out, settings) for path in waiting]
+        jobs = [pool.submit(_label, path, targets[path], settings) for path in waiting]
         for job in track(jobs, "labelling", console=console, disable=quiet or not console.is_terminal):
             job.result()
 
@@ -78,5 +85,5 @@ def _open_teacher(model: str | None, cells: int | None) -> None:
     _teacher = load(model, cells=cells, recall=True, threads=1)
 
 
-def _label(path: Path, out: Path, settings: LabelSettings) -> None:
-    label_file(_teacher, path, out, settings)
+def _label(path: Path, target: Path, settings: LabelSettings) -> None:
+    label_file(_teacher, path, target, settings)

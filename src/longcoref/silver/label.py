@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from longcoref.document import Document
-from longcoref.formats import write_corpus
+from longcoref.formats import read_corpus, write_corpus
 from longcoref.resolver import Resolver
 from longcoref.silver.hide import hide_names
 from longcoref.spans import WordSpan
-from longcoref.text import tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +38,31 @@ class LabelSettings:
     """Whether the teacher's kinds and types are kept; a teacher that never learned them has none to give."""
 
 
-def label_text(resolver: Resolver, text: str, settings: LabelSettings, *, id: str) -> Iterator[Document]:
+def label_text(resolver: Resolver, text: Document, settings: LabelSettings) -> Iterator[Document]:
     """The silver documents of one text."""
-    whole = tokenize(text, id=id)
-    seed = int.from_bytes(hashlib.blake2b(id.encode(), digest_size=4).digest(), "big")
+    seed = int.from_bytes(hashlib.blake2b(text.id.encode(), digest_size=4).digest(), "big")
     random = np.random.default_rng([settings.seed, seed])
-    for stretch in _stretches(whole, settings):
+    number = 0
+    for stretch in _stretches(text, settings):
         found = resolver.document(stretch).document
         assert found is not None
         for part in _cut(found, settings.document):
             document = hide_names(part, random, share=settings.hide)
-            yield document if settings.kinds else _bare(document)
+            yield replace(document if settings.kinds else _bare(document), id=f"{text.id}-{number}")
+            number += 1
 
 
-def label_file(resolver: Resolver, path: Path, out: Path, settings: LabelSettings) -> Path:
-    """Labels a text file into OUT/NAME.jsonl, unless that file exists."""
-    target = out / f"{path.stem}.jsonl"
-    if not target.exists():
-        text = path.read_text(encoding="utf-8-sig")
-        documents = label_text(resolver, text, settings, id=path.stem)
-        numbered = (replace(document, id=f"{path.stem}-{n}") for n, document in enumerate(documents))
-        write_corpus(numbered, target, format="jsonl")
-    return target
+def label_file(resolver: Resolver, path: Path, target: Path, settings: LabelSettings) -> None:
+    """Labels a text file; `target` appears when it is complete. A text without words gives no documents."""
+    (text,) = read_corpus(path, format="text")
+    write_corpus(label_text(resolver, text, settings), target, format="jsonl")
 
 
 def _stretches(document: Document, settings: LabelSettings) -> Iterator[Document]:
     """Stretches of whole sentences at even distances, as many as the words asked for allow."""
     total = len(document.words)
+    if not total:
+        return
     count = max(1, min(settings.words, total) // settings.stretch)
     ends = [end for _, end in document.sentences]
     for number in range(count):
