@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.alert import Alert
 from selenium.webdriver.common.by import By
@@ -115,7 +116,12 @@ class Reader:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def texts(self, selector: str) -> list[str]:
-        return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
+        def read(_: object) -> tuple[list[str]]:
+            return ([element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)],)
+
+        # A redraw may replace an element between finding and reading it: read again then.
+        waiting = WebDriverWait(self.driver, 30, ignored_exceptions=[StaleElementReferenceException])
+        return waiting.until(read)[0]
 
     def click(self, selector: str) -> None:
         self.element(selector).click()
@@ -136,6 +142,9 @@ class Reader:
         field = self.element(selector)
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
+        # The browser may handle keys after the driver has returned; the page redraws along with the value.
+        if not text.endswith("\n"):  # Enter replaces the field
+            WebDriverWait(self.driver, 30).until(lambda _: field.get_property("value") == text)
 
     def action(self, label: str) -> None:
         """Presses the button of the entity's panel with this label."""
