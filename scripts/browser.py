@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
 
 FLAGS = (
     "--headless=new",
@@ -57,3 +60,13 @@ def resize(driver: webdriver.Chrome, width: int, height: int) -> None:
 def settle(driver: webdriver.Chrome) -> None:
     """Waits until what was asked for is drawn."""
     driver.execute_async_script("const done = arguments[0]; setTimeout(() => requestAnimationFrame(done), 400)")
+
+
+def texts(driver: webdriver.Chrome, selector: str) -> list[str]:
+    """The texts of all elements that a selector fits, read again if a redraw replaces one of them meanwhile."""
+
+    def read(_: object) -> tuple[list[str]]:
+        return ([element.text for element in driver.find_elements(By.CSS_SELECTOR, selector)],)
+
+    found: tuple[list[str]] = WebDriverWait(driver, 30, ignored_exceptions=[StaleElementReferenceException]).until(read)
+    return found[0]

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.alert import Alert
 from selenium.webdriver.common.by import By
@@ -25,6 +24,7 @@ from selenium.webdriver.support.expected_conditions import alert_is_present
 from selenium.webdriver.support.wait import WebDriverWait
 
 import longcoref
+from browser import texts
 from longcoref.cli import main
 from longcoref.document import Document
 from longcoref.errors import UsageError
@@ -116,12 +116,7 @@ class Reader:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def texts(self, selector: str) -> list[str]:
-        def read(_: object) -> tuple[list[str]]:
-            return ([element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)],)
-
-        # A redraw may replace an element between finding and reading it: read again then.
-        waiting = WebDriverWait(self.driver, 30, ignored_exceptions=[StaleElementReferenceException])
-        return waiting.until(read)[0]
+        return texts(self.driver, selector)
 
     def click(self, selector: str) -> None:
         self.element(selector).click()

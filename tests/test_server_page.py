@@ -16,6 +16,7 @@ from selenium.webdriver.support.expected_conditions import alert_is_present
 from selenium.webdriver.support.wait import WebDriverWait
 
 import longcoref
+from browser import texts
 from longcoref.book.revision import NOTHING
 from longcoref.resolver import Resolver
 from longcoref.server.access import Access
@@ -45,7 +46,7 @@ class Page:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def texts(self, selector: str) -> list[str]:
-        return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
+        return texts(self.driver, selector)
 
     def wait(self, condition: Callable[[], object], seconds: float = SECONDS) -> None:
         WebDriverWait(self.driver, seconds).until(lambda _: condition())
