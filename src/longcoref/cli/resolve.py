@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Annotated
@@ -33,7 +33,7 @@ from longcoref.formats import FORMATS
 from longcoref.formats.registry import is_folder
 from longcoref.mention import MentionRecord
 from longcoref.render.lines import MentionWriter, TraceWriter
-from longcoref.render.outputs import GROUPS, OUTPUTS, Output, Resolved, chosen_formats
+from longcoref.render.outputs import GROUPS, OUTPUTS, Output, Resolved, chosen_formats, resolve_for
 from longcoref.resolver import Resolver, load
 from longcoref.runtime.footprint import Budget
 
@@ -214,6 +214,12 @@ class _Reading:
 
     def _resolved(self, item: Input, outputs: Sequence[Output]) -> Resolved:
         """A text with as much of it as these outputs need."""
+        if any(output.whole for output in outputs):
+            document = item.document()
+            watched = self._watched(item, self.resolver.mentions(document), len(document.text))
+            return resolve_for(
+                outputs, self.resolver, document, watched, types=self.types, min_mentions=self.min_mentions
+            )
         writer = partial(
             MentionWriter,
             model=self.resolver.model,
@@ -221,17 +227,7 @@ class _Reading:
             types=self.types,
             min_mentions=self.min_mentions,
         )
-        if not any(output.whole for output in outputs):
-            mentions = self._watched(item, item.mentions(self.resolver), item.size)
-            return Resolved(item.id, None, mentions, writer)
-        document = item.document()
-        watched = self._watched(item, self.resolver.mentions(document), len(document.text))
-        kept: list[MentionRecord] = []
-        if any(output.decisions for output in outputs):
-            watched = _kept(watched, kept)
-        result = self.resolver.result(document, watched)
-        selected = result.select(types=self.types, min_mentions=self.min_mentions)
-        return Resolved(item.id, selected, kept, writer)
+        return Resolved(item.id, None, self._watched(item, item.mentions(self.resolver), item.size), writer)
 
     def _watched(self, item: Input, mentions: Iterable[MentionRecord], length: int | None) -> Iterator[MentionRecord]:
         """The mentions of a text; as they pass, progress is shown, the trace written and the memory limit checked."""
@@ -245,15 +241,6 @@ class _Reading:
             if self.budget is not None and number % _CHECK_EVERY == 0:
                 self.budget.check()
             yield mention
-
-
-def _kept(mentions: Iterable[MentionRecord], kept: list[MentionRecord]) -> Iterator[MentionRecord]:
-    """Passes mentions on and keeps each with its best link only: the scores of all cells take the most memory."""
-    for mention in mentions:
-        decision = mention.decided
-        best = decision.links[[decision.links.argmax()]] if len(decision.links) else decision.links
-        kept.append(replace(mention, decision=replace(decision, links=best, options=decision.options[:0])))
-        yield mention
 
 
 class _Display:

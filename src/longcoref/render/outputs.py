@@ -6,11 +6,13 @@ that only one of them is in memory. `GROUPS` are names for several formats that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO
 
+from longcoref.document import Document
 from longcoref.errors import UsageError, unknown_name
 from longcoref.formats import FORMATS, write_stream
 from longcoref.formats.registry import is_folder
@@ -24,6 +26,7 @@ from longcoref.render.lines import MentionWriter
 from longcoref.render.resolved import write_resolved, write_resolved_pronouns
 from longcoref.render.text import write_text
 from longcoref.render.tsv import write_tsv
+from longcoref.resolver import Resolver
 from longcoref.result import Result
 
 
@@ -54,6 +57,35 @@ class Output:
     whole: bool = True
     decisions: bool = False
     single: bool = False
+
+
+def resolve_for(
+    outputs: Iterable[Output],
+    resolver: Resolver,
+    document: Document,
+    mentions: Iterable[MentionRecord],
+    *,
+    types: Collection[str] | None = None,
+    min_mentions: int = 1,
+) -> Resolved:
+    """A whole document, with as much of it as these outputs need; `mentions` are those of the resolver."""
+    kept: list[MentionRecord] = []
+    if any(output.decisions for output in outputs):
+        mentions = _kept(mentions, kept)
+    result = resolver.result(document, mentions).select(types=types, min_mentions=min_mentions)
+    writer = partial(
+        MentionWriter, model=resolver.model, policy=resolver.policy, types=types, min_mentions=min_mentions
+    )
+    return Resolved(document.id, result, kept, writer)
+
+
+def _kept(mentions: Iterable[MentionRecord], kept: list[MentionRecord]) -> Iterator[MentionRecord]:
+    """Passes mentions on and keeps each with its best link only: the scores of all cells take the most memory."""
+    for mention in mentions:
+        decision = mention.decided
+        best = decision.links[[decision.links.argmax()]] if len(decision.links) else decision.links
+        kept.append(replace(mention, decision=replace(decision, links=best, options=decision.options[:0])))
+        yield mention
 
 
 def _results(texts: Iterable[Resolved], format: str) -> Iterator[Result]:
