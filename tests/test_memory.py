@@ -138,6 +138,39 @@ def test_the_oracle_only_takes_what_is_offered_and_keeps_to_the_capacity(
         assert len(set(cells.entities)) == len(cells)
 
 
+@given(sequences, unproposed, policies, st.data())
+def test_after_wrong_actions_the_oracle_still_takes_only_what_is_offered(
+    entities: list[int | None], extra: list[int], policy: MemoryPolicy, data: st.DataObject
+) -> None:
+    """A link goes to an entity most of whose mentions are the mention's own; without one, no link is right."""
+    sizes, cells, taken = sizes_of(entities, extra), Cells(), []
+    held: dict[int, list[int | None]] = {}  # the gold entities in each entity
+    for index, entity in enumerate(entities):
+        links = [Action(ActionKind.LINK, cell) for cell in range(len(cells))]
+        action = data.draw(st.sampled_from([*links, *policy.options(cells).actions()]))
+        right = oracle_actions(entities[: index + 1], sizes, policy, [*taken, action])[-1]
+        counts = [Counter(gold for gold in held[number] if gold is not None) for number in cells.entities]
+        if right.kind is ActionKind.LINK:
+            assert right.cell is not None
+            assert counts[right.cell][entity] == max(counts[right.cell].values())
+        else:
+            assert right in policy.options(cells).actions()
+            assert entity is None or all(count[entity] < sum(count.values()) for count in counts if count[entity])
+        cells.apply(action, index)
+        taken.append(action)
+        if action.cell is not None:
+            held.setdefault(cells.entities[action.cell], []).append(entity)
+
+
+@given(sequences, unproposed, policies)
+def test_the_oracle_after_its_own_actions_is_the_oracle(
+    entities: list[int | None], extra: list[int], policy: MemoryPolicy
+) -> None:
+    sizes = sizes_of(entities, extra)
+    actions = oracle_actions(entities, sizes, policy)
+    assert oracle_actions(entities, sizes, policy, actions) == actions
+
+
 @given(sequences, unproposed, policies)
 def test_clusters_are_disjoint_pure_and_complete(
     entities: list[int | None], extra: list[int], policy: MemoryPolicy

@@ -79,6 +79,16 @@ def test_a_run_that_recalls_learns_whom_to_recall(tiny: list[str], tmp_path: Pat
     assert losses["true"][-1] < 0.8 * max(losses["true"])
 
 
+def test_a_run_that_follows_its_own_decisions_learns_what_would_be_right_after_them(
+    tiny: list[str], tmp_path: Path
+) -> None:
+    settings = [*tiny, "train.epochs=12", "train.patience=12", "train.recall=true", "train.own_decisions=1.0"]
+    run(load_config(CONFIGS / "tiny.toml", settings), tmp_path / "run")
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    scores = [line["conll_f1"] for line in log if line["event"] == "epoch"]
+    assert max(scores) > 60 > scores[0]
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

@@ -163,6 +163,8 @@ class TrainConfig:
     policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"
     cells: tuple[int, ...] = (0, 5, 10, 20)
     """Each visit of a document draws one of these capacities; 0 is unbounded."""
+    own_decisions: float = 0.0
+    """Share of visits in which the memory follows the model's own decisions instead of the oracle's."""
     recall: bool = False
     """Whether evicted entities are archived and can return, while training and on dev; the paper forgets them."""
     average: float = 0.0

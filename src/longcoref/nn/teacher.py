@@ -1,8 +1,8 @@
 """Parallel teacher forcing: the whole history of the memory, as index arrays, before any score is computed.
 
-The teacher's actions are known in advance, so every state an entity will ever have is a mean of known mentions.
-`unroll` says which mention meets which state, with which features, and what would be right; one batched graph then
-gives all scores and losses. No loop over mentions touches a tensor.
+The actions are known in advance, be they the oracle's or the model's own, so every state an entity will ever have is a
+mean of known mentions. `unroll` says which mention meets which state, with which features, and what would be right; one
+batched graph then gives all scores and losses. No loop over mentions touches a tensor.
 """
 
 from __future__ import annotations
@@ -100,11 +100,15 @@ def unroll(
     *,
     features: Sequence[str],
     genre: int = 0,
+    right: Sequence[Action] | None = None,
 ) -> Unrolled:
-    """The history of a memory that is forced along `actions`; `index` has each mention's number among all proposals."""
-    count = len(actions)
+    """The history of a memory that is forced along `actions`; `index` has each mention's number among all proposals.
+
+    `right` has the actions that would have been right, where they are not the ones taken.
+    """
+    count, right = len(actions), actions if right is None else right
     mention = mention_arrays(facts, index)
-    replay = _Replay.of(actions, policy)
+    replay = _Replay.of(actions, right, policy)
     table = _state_table(replay, count)
     pair_mention, pair_cell = np.nonzero(table != NONE)
     pair_state = table[pair_mention, pair_cell]
@@ -140,7 +144,7 @@ def unroll(
         pair_state=pair_state,
         pair_cell=pair_cell,
         pair_codes=codes(pair_mention, pair_state),
-        target=np.array([a.cell if a.kind is ActionKind.LINK else NONE for a in actions], dtype=np.int64),
+        target=np.array([a.cell if a.kind is ActionKind.LINK else NONE for a in right], dtype=np.int64),
         self_codes=_self_codes(features, last_action, genre),
         option_mention=option_mention,
         option_full=np.array(replay.option_full, dtype=bool),
@@ -184,15 +188,15 @@ class _Replay:
     openings: list[_Opening]  # if something is archived
 
     @classmethod
-    def of(cls, actions: Sequence[Action], policy: MemoryPolicy) -> _Replay:
+    def of(cls, actions: Sequence[Action], right: Sequence[Action], policy: MemoryPolicy) -> _Replay:
         walk = cls([], [], [], [], [], [], [], [])
         memory = empty_cells(policy)
         latest: dict[int, int] = {}  # the state of each entity
-        for number, action in enumerate(actions):
-            if action.kind is not ActionKind.LINK:
-                walk._choose(number, action, memory, policy)
-                if memory.archive and action.cell is not None:
-                    returning = None if action.entity is None else latest[action.entity]
+        for number, (action, best) in enumerate(zip(actions, right, strict=True)):
+            if best.kind is not ActionKind.LINK:
+                walk._choose(number, best, memory, policy)
+                if memory.archive and best.cell is not None:
+                    returning = None if best.entity is None else latest[best.entity]
                     walk.openings.append(_Opening(number, [latest[e] for e in reversed(memory.archive)], returning))
             memory.apply(action, number)
             if action.cell is not None:

@@ -12,11 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from longcoref.config import Config
-from longcoref.memory import MemoryPolicy, oracle_actions
+from longcoref.features.facts import PlacedFacts
+from longcoref.memory import Action, MemoryPolicy, oracle_actions
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.heads import Heads
 from longcoref.nn.losses import label_loss, link_loss, mention_loss, option_loss
 from longcoref.nn.teacher import unroll
+from longcoref.runtime import heads as runtime_heads
+from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.mentions import select
 from longcoref.spans import WordSpan
 from longcoref.training.data import Example
@@ -82,15 +85,29 @@ class CorefModel(nn.Module):
         proposals = known_mentions(example) if example.links_only else self.propose(example, grid, random)
         x = self.heads.span_vectors(vectors, example.candidates, torch.from_numpy(proposals.spans))
         model = self.config.model
-        actions = oracle_actions(proposals.entities, example.sizes, policy)
         facts = example.facts(proposals.spans)
-        unrolled = unroll(actions, facts, proposals.index, policy, features=model.features, genre=example.genre)
-        scores = self.heads.score(x, grid[tuple(torch.from_numpy(proposals.fields()))], unrolled)
+        valid = grid[tuple(torch.from_numpy(proposals.fields()))]
+        share = self.config.train.own_decisions
+        own = share > 0 and random.random() < share
+        taken = self._decisions(x, valid, facts, policy, example.genre) if own else None
+        right = oracle_actions(proposals.entities, example.sizes, policy, taken)
+        unrolled = unroll(
+            taken or right, facts, proposals.index, policy, features=model.features, genre=example.genre, right=right
+        )
+        scores = self.heads.score(x, valid, unrolled)
         link, option = link_loss(scores, unrolled, self.config.train), option_loss(scores, unrolled, model)
         if example.links_only:
             nothing = link.new_zeros(())
             return Losses(nothing, link, nothing, nothing)
         return Losses(mention, link, option, self._labels(example, x, proposals.spans))
+
+    def _decisions(
+        self, x: Tensor, valid: Tensor, facts: Sequence[PlacedFacts], policy: MemoryPolicy, genre: int
+    ) -> list[Action]:
+        """The actions that the model itself takes, as it is now."""
+        heads = runtime_heads.Heads(numpy_weights(self.heads.state_dict()), self.config.model, self.encoder.width)
+        clusterer = Clusterer(heads, policy, genre=genre)
+        return [one.action for one in clusterer.cluster(x.detach().numpy(), valid.detach().numpy(), facts)]
 
     def _labels(self, example: Example, x: Tensor, spans: Spans) -> Tensor:
         loss = x.new_zeros(())
