@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mention": FOUNDATION | {"english", "features", "memory"},
     "book": FOUNDATION | {"english", "text", "features", "memory", "mention", "formats"},  # formats: to fit weights
     "formats": FOUNDATION | {"text"},  # plain text and OntoGUM come without sentences
+    "extraction": FOUNDATION | {"formats"},  # how files are opened, and which are not plain text
     "runtime": FOUNDATION | LOGIC,
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
     "calibration": FOUNDATION | LOGIC | {"runtime"},
@@ -49,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 
-MAY_IMPORT["cli"] = MAY_IMPORT["cli"] | {"server"}  # a command starts it
+MAY_IMPORT["cli"] = MAY_IMPORT["cli"] | {"server", "extraction"}  # a command starts it
 
 # Heavy packages and the only places that may import them, wherever the import stands.
 HEAVY: dict[str, set[str]] = {
@@ -59,6 +60,7 @@ HEAVY: dict[str, set[str]] = {
     "scipy": {"metrics", "analysis"},
     "matplotlib": {"analysis"},
     **{name: {"server"} for name in ("fastapi", "uvicorn", "prometheus_client")},
+    **{name: {"extraction"} for name in ("pypdf", "striprtf")},
 }
 
 

@@ -6,20 +6,19 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
-from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from longcoref.document import Document
 from longcoref.errors import InputError
-from longcoref.formats import FORMATS, read_corpus
-from longcoref.formats.source import Source, open_source
+from longcoref.extraction import TextFile, is_text_file
+from longcoref.formats import read_corpus
 from longcoref.mention import MentionRecord
 from longcoref.resolver import Resolver
 from longcoref.text import tokenize
 
-_TEXT_SUFFIXES = (".txt", ".text")
 _CHUNK = 16384  # characters whose decisions are in memory together: enough windows for all threads, and no more
+_STANDARD_INPUT = "-"
 
 
 class Input(Protocol):
@@ -33,6 +32,10 @@ class Input(Protocol):
     def size(self) -> int | None:
         """An upper estimate of its length in characters, if that is known before reading."""
 
+    @property
+    def file(self) -> TextFile | None:
+        """The file, if its text had to be found in it: once it was read, it says what is not part of the text."""
+
     def document(self) -> Document:
         """The whole text."""
 
@@ -42,45 +45,25 @@ class Input(Protocol):
 
 @dataclass(frozen=True)
 class _TextInput:
-    """A plain text file, or standard input, read in pieces."""
+    """A file with text, or standard input; plain text is read in pieces."""
 
     path: str
+    file: TextFile
 
     @property
     def id(self) -> str:
-        return "stdin" if self.path == "-" else Path(self.path).stem
+        return Path(self.file.name).stem
 
     @property
     def size(self) -> int | None:
-        return None if self.path == "-" else Path(self.path).stat().st_size
-
-    def chunks(self) -> Iterator[str]:
-        """The text in pieces; a file in a corpus format is refused, because it would be read as prose."""
-        if self.path == "-":
-            pieces = Source("stdin", sys.stdin.buffer).chunks(_CHUNK)
-            yield from self._checked(pieces)
-        else:
-            with open_source(Path(self.path)) as source:
-                yield from self._checked(source.chunks(_CHUNK))
-
-    def _checked(self, pieces: Iterator[str]) -> Iterator[str]:
-        for first in islice(pieces, 1):
-            name = next((name for name in FORMATS if name != "text" and FORMATS[name].detect(first, self.path)), None)
-            if name is not None:
-                raise InputError(
-                    f"is in the format {name}, not plain text: to convert its clusters, use longcoref convert; to "
-                    f"resolve its text again, use --from {name}",
-                    self.path,
-                )
-            yield first
-        yield from pieces
+        return None if self.path == _STANDARD_INPUT else Path(self.path).stat().st_size
 
     def document(self) -> Document:
-        return tokenize("".join(self.chunks()), id=self.id)
+        return tokenize("".join(self.file.pieces()), id=self.id)
 
     def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
         stream = resolver.stream()
-        for chunk in self.chunks():
+        for chunk in self.file.pieces(_CHUNK):
             yield from stream.feed(chunk)
         yield from stream.finish()
 
@@ -90,6 +73,7 @@ class _WordsInput:
     """A document of a corpus, with its own words and sentences."""
 
     content: Document
+    file: None = None
 
     @property
     def id(self) -> str:
@@ -106,13 +90,16 @@ class _WordsInput:
         return resolver.mentions(self.content)
 
 
-def find_inputs(names: list[str], format: str) -> list[Input]:
-    """The texts that the names on a command line stand for. A wrong name is reported before the first text is read."""
+def find_inputs(names: list[str], format: str, *, encoding: str | None = None, keep_all: bool = False) -> list[Input]:
+    """The texts that the names on a command line stand for. A wrong name is reported before the first text is read.
+
+    `encoding` and `keep_all` are those of `TextFile`.
+    """
     found: list[Input] = []
     for name in names:
         for path in _matches(name):
             if format == "text":
-                found += _texts(path)
+                found += _texts(path, encoding=encoding, keep_all=keep_all)
             else:
                 found += map(_WordsInput, read_corpus(path, format=format))
     return found
@@ -120,7 +107,7 @@ def find_inputs(names: list[str], format: str) -> list[Input]:
 
 def _matches(name: str) -> list[str]:
     """The name itself, or all files that match it if it is a pattern that the shell did not expand."""
-    if name == "-" or not has_magic(name) or Path(name).exists():
+    if name == _STANDARD_INPUT or not has_magic(name) or Path(name).exists():
         return [name]
     matches = sorted(glob(name, recursive=True))
     if not matches:
@@ -128,15 +115,19 @@ def _matches(name: str) -> list[str]:
     return matches
 
 
-def _texts(name: str) -> Iterator[_TextInput]:
+def _texts(name: str, *, encoding: str | None, keep_all: bool) -> Iterator[_TextInput]:
     path = Path(name)
-    if name == "-" or not path.is_dir():
-        text = _TextInput(name)
-        if name != "-":
-            next(text.chunks(), None)  # raises if the file is unreadable, or not plain text
+    if name == _STANDARD_INPUT:
+        yield _TextInput(name, TextFile(sys.stdin.buffer, name="stdin", encoding=encoding, keep_all=keep_all))
+        return
+    if not path.is_dir():
+        text = _TextInput(name, TextFile(path, encoding=encoding, keep_all=keep_all))
+        text.file.check()
         yield text
         return
-    files = sorted(file for file in path.rglob("*") if file.name.endswith(_TEXT_SUFFIXES) and file.is_file())
+    files = sorted(filter(is_text_file, path.rglob("*")))
     if not files:
-        raise InputError(f"this folder contains no text: expected {' or '.join(_TEXT_SUFFIXES)} files", path)
-    yield from (_TextInput(str(file)) for file in files)
+        raise InputError(
+            "this folder contains no text: expected .txt, .html, .md, .epub, .docx, .rtf or .pdf files", path
+        )
+    yield from (_TextInput(str(file), TextFile(file, encoding=encoding, keep_all=keep_all)) for file in files)

@@ -28,6 +28,7 @@ from longcoref.cli.options import (
     bytes_of,
 )
 from longcoref.errors import InputError, UsageError, unknown_name
+from longcoref.extraction import EXTRACTED_SUFFIX
 from longcoref.files import atomic_text
 from longcoref.formats import FORMATS
 from longcoref.formats.registry import is_folder
@@ -47,7 +48,8 @@ def resolve(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Text files, folders of .txt files, patterns such as 'ch*.txt', or - for standard input.",
+            help="Files with text (plain, HTML, Markdown, epub, docx, RTF, PDF, subtitles), folders of them, patterns "
+            "such as 'ch*.txt', or - for standard input.",
             show_default=False,
         ),
     ],
@@ -99,6 +101,15 @@ def resolve(
             autocompletion=lambda: list(FORMATS),
         ),
     ] = "text",
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Encoding of the texts, such as cp1252; by default UTF-8, or by byte order mark."
+        ),
+    ] = None,
+    keep_all: Annotated[
+        bool, typer.Option("--keep-all", help="Also read Project Gutenberg's header and licence, which are left out.")
+    ] = False,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -124,7 +135,7 @@ def resolve(
         model, memory=memory, cells=cells, threads=threads, recall=recall, post_processing=post_processing, style=style
     )
     wanted = None if types is None else _types(types, resolver)
-    inputs = find_inputs(files, source_format)
+    inputs = find_inputs(files, source_format, encoding=encoding, keep_all=keep_all)
     if folder is None and len(formats) > 1:
         raise UsageError(f"{len(formats)} formats need {len(formats)} files: write them into a folder with -o out/")
     if folder is None and len(inputs) > 1 and OUTPUTS[formats[0]].single:
@@ -137,7 +148,8 @@ def resolve(
     with ExitStack() as stack:
         tracer = None if trace is None else TraceWriter(stack.enter_context(atomic_text(trace)))
         display = stack.enter_context(_Display(quiet=quiet))
-        reading = _Reading(resolver, display, tracer, budget, wanted, min_mentions)
+        beside = folder or (None if out == "-" else Path(out).parent)
+        reading = _Reading(resolver, display, tracer, budget, wanted, min_mentions, beside)
         if folder is not None:
             reading.write_folder(inputs, folder, formats)
         elif out == "-":
@@ -188,6 +200,7 @@ class _Reading:
     budget: Budget | None
     types: list[str] | None
     min_mentions: int
+    beside: Path | None
 
     def write(self, inputs: Sequence[Input], stream: IO[str], format: str) -> None:
         """Writes all texts to one stream."""
@@ -216,6 +229,7 @@ class _Reading:
         """A text with as much of it as these outputs need."""
         if any(output.whole for output in outputs):
             document = item.document()
+            self._report(item, [document.text])
             watched = self._watched(item, self.resolver.mentions(document), len(document.text))
             return resolve_for(
                 outputs, self.resolver, document, watched, types=self.types, min_mentions=self.min_mentions
@@ -227,7 +241,29 @@ class _Reading:
             types=self.types,
             min_mentions=self.min_mentions,
         )
-        return Resolved(item.id, None, self._watched(item, item.mentions(self.resolver), item.size), writer)
+        return Resolved(item.id, None, self._watched(item, self._streamed(item), item.size), writer)
+
+    def _streamed(self, item: Input) -> Iterator[MentionRecord]:
+        """The mentions of a text that is not held in memory."""
+        yield from item.mentions(self.resolver)
+        self._report(item, None if item.size is None or item.file is None else item.file.pieces())
+
+    def _report(self, item: Input, text: Iterable[str] | None) -> None:
+        """Says what was left out of a file, and writes the text that offsets refer to if it is not that of the file."""
+        if item.file is None or item.file.is_own:
+            return
+        left_out, target = item.file.left_out, None
+        if self.beside is not None and text is not None:
+            target = self.beside / f"{item.id}{EXTRACTED_SUFFIX}"
+            with atomic_text(target) as stream:
+                stream.writelines(text)
+        notes = []
+        if left_out:
+            notes.append(f"left out {left_out:,} characters of Project Gutenberg's header and licence (see --keep-all)")
+        if target is not None:
+            notes.append(f"offsets refer to {target}")
+        if notes:
+            self.display.say(f"{item.file.name}: {'; '.join(notes)}")
 
     def _watched(self, item: Input, mentions: Iterable[MentionRecord], length: int | None) -> Iterator[MentionRecord]:
         """The mentions of a text; as they pass, progress is shown, the trace written and the memory limit checked."""
@@ -247,6 +283,7 @@ class _Display:
     """A progress bar for the text being read, with words per second and the remaining time; on a terminal only."""
 
     def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
         console = Console(stderr=True)
         rate = TextColumn("{task.fields[rate]}", justify="right")
         columns = (TextColumn("{task.description}"), BarColumn(), rate, TimeElapsedColumn(), TimeRemainingColumn())
@@ -260,6 +297,11 @@ class _Display:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
+
+    def say(self, message: str) -> None:
+        """Shows one line."""
+        if not self._quiet:
+            self._progress.console.print(f"longcoref: {message}", soft_wrap=True, highlight=False, markup=False)
 
     def begin(self, id: str, length: int | None) -> None:
         """Starts a text of about this many characters."""
