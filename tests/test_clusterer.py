@@ -17,8 +17,9 @@ from longcoref.features.facts import HE_OR_SHE
 from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory
 from longcoref.nn.heads import Heads as TorchHeads
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.heads import Heads, expected_shapes
+from longcoref.runtime.heads import PRODUCT, Heads, expected_shapes
 from longcoref.runtime.mentions import select
+from longcoref.training.low_rank import low_rank, product_moments
 from test_heads import (
     ALL_FEATURES,
     POLICIES,
@@ -159,3 +160,39 @@ def test_memory_grows_without_bound_when_it_has_none() -> None:
     model.link = replace(model.link, output=np.zeros_like(model.link.output), output_bias=0.0)
     decisions = list(Clusterer(model, UnboundedMemory()).cluster(x, np.full(count, 0.0, np.float32), facts))
     assert [d.entity for d in decisions if d.entity is not None] == list(range(count))
+
+
+@settings(max_examples=30)
+@given(mention_words, st.sampled_from(POLICIES), st.integers(1, 8))
+def test_factored_products_score_like_the_matrix_they_multiply_to(mentions, policy: MemoryPolicy, rank: int) -> None:
+    actions, facts, _ = example(mentions, policy)
+    model = heads().float()
+    random = np.random.default_rng(rank)
+    weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+    before, product, after = np.split(weights["link.hidden.weight"], [2 * model.span_width, 3 * model.span_width], 1)
+    first = random.normal(size=(rank, model.span_width)).astype(np.float32)
+    second = random.normal(size=(len(product), rank)).astype(np.float32)
+    whole = {**weights, "link.hidden.weight": np.hstack([before, second @ first, after])}
+    factored = {**weights, "link.hidden.weight": np.hstack([before, second, after]), PRODUCT: first}
+    x = random.normal(size=(len(facts), model.span_width)).astype(np.float32)
+    s_m = random.normal(size=len(facts)).astype(np.float32)
+    loops = [Clusterer(Heads(table, model.config, WIDTH), policy, genre=1) for table in (whole, factored)]
+    for one, other in zip(*(loop.cluster(x, s_m, facts, forced=actions) for loop in loops), strict=True):
+        np.testing.assert_allclose(one.links, other.links, rtol=1e-3, atol=1e-3)
+        assert dict(one.recalled) == pytest.approx(dict(other.recalled), rel=1e-3, abs=1e-3)
+
+
+def test_a_matrix_of_low_rank_is_recovered_where_its_inputs_vary() -> None:
+    generator = torch.Generator().manual_seed(5)
+    x, e = (torch.randn(200, 30, generator=generator) for _ in range(2))
+    weight = torch.randn(12, 30, generator=generator)
+    pairs = (x[:, None] * e).reshape(-1, 30)
+    errors = []
+    for rank in (2, 6, 12):
+        first, second = low_rank(weight, product_moments(x, e), rank)
+        assert (first.shape, second.shape) == ((rank, 30), (12, rank))
+        errors.append(float((pairs @ (second @ first - weight).T).square().mean()))
+    assert errors[0] > errors[1] > errors[2] == pytest.approx(0, abs=1e-8)
+    cut = torch.linalg.svd(weight)
+    plain = (cut.U[:, :6] * cut.S[:6]) @ cut.Vh[:6]
+    assert errors[1] <= float((pairs @ (plain - weight).T).square().mean())  # the best for any inputs is no better

@@ -18,6 +18,12 @@ def export(
     weights: Annotated[
         str, typer.Option(help="Storage format of the encoder: float32, float16, compact or int8.")
     ] = "compact",
+    rank: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Rank of the matrix that compares a mention with an entity; 0 keeps it as it was trained."
+        ),
+    ] = 64,
     calibrate: Annotated[bool, typer.Option(help="Calibrate probabilities on the dev documents of the run.")] = True,
     name: Annotated[str | None, typer.Option(help="Name of the model; the directory's name by default.")] = None,
 ) -> None:
@@ -32,8 +38,8 @@ def export(
     from longcoref.training.runs import export_run
 
     config = load_config(run / "config.toml")
-    sample = read_part(config.data, "train")[:SAMPLE_DOCUMENTS] if weights == "int8" else []
+    sample = read_part(config.data, "train")[:SAMPLE_DOCUMENTS] if weights == "int8" or rank else []
     dev = read_part(config.data, "dev") if calibrate else []
-    export_run(run, target, weights=weights, sample=sample, dev=dev, name=name)
+    export_run(run, target, weights=weights, rank=rank, sample=sample, dev=dev, name=name)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     typer.echo(f"{target}: {size:.1f} MB, {weights}")

@@ -78,10 +78,10 @@ class Clusterer:
         start = 0
         while start < len(mentions):
             batch = mentions[start : start + self._batch_size(len(mentions) - start)]
-            meetings = self._meetings(batch)
+            meetings = Meetings(x[start : start + len(batch)], self._memory.vectors, self._heads.products)
             for row, mention in enumerate(batch):
                 features = self._scorer.pair_features(mention, self._memory)
-                links = self._scorer.links(meetings.of(row, len(self._memory)), features, mention.score)
+                links = self._scorer.links(meetings.of(row, len(self._memory)), features, self._memory, mention)
                 choice = self._choose(mention, links, features, next(actions))
                 rivals = self._rivals(links) if mention.facts.pronoun in HE_OR_SHE else ()
                 evicted, entity = self._perform(choice.action, mention, meetings, row)
@@ -122,13 +122,6 @@ class Clusterer:
         largest = min(_MENTIONS_AT_ONCE, max(1, _PAIRS_AT_ONCE // max(1, len(self._memory))))
         return -(-remaining // -(-remaining // largest))
 
-    def _meetings(self, batch: Sequence[Incoming]) -> Meetings:
-        x, projected, as_entity = (
-            np.array([getattr(mention, name) for mention in batch]) for name in ("x", "projected", "as_entity")
-        )
-        memory = self._memory
-        return Meetings(x, projected, as_entity, memory.vectors, memory.link_parts, self._heads.link.parts[2])
-
     def _choose(self, mention: Incoming, links: Floats, features: Floats, forced: Action | None) -> _Choice:
         """The best action, or the forced one with the scores of its alternatives."""
         action = forced or _best_link(links)
@@ -156,7 +149,7 @@ class Clusterer:
                 self._archive.put(evicted, memory.content(cell))
             if action.entity is not None:
                 memory.put_back(cell, self._archive.take(action.entity))
-                meetings.place(row, cell, memory.vectors[cell], memory.link_parts[cell])
+                meetings.place(row, cell, memory.vectors[cell])
             meetings.change(cell, row, memory.add(action, mention))
         self._scorer.last_action = LAST_ACTION[action.kind]
         self._seen += 1

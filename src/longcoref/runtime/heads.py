@@ -22,6 +22,11 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 
 CLOSED = -1e9
+PRODUCT = "link.product.weight"
+"""The name of the first factor, (rank, span), of the matrix that f_c multiplies x⊙e by, if it was exported as two.
+
+The second is then in the place of the matrix in the weights of the hidden layer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,11 @@ class Heads:
         self._prior = prior.finish(self._weights["width_prior_embedding.weight"] @ prior.parts[0] + prior.bias)
         self._width_part = self._widths @ self._mention.parts[2]
         s, rows = self.span_width, feature_rows(config.features, len(config.genres))
-        self.link = self._layer("link", s, s, s, *[size] * len(rows))
+        narrow = self._weights.get(PRODUCT)
+        self.link = self._layer("link", s, s, s if narrow is None else len(narrow), *[size] * len(rows))
         self.link_table = self._table(self.link.parts[3:])
+        self._product = self.link.parts[2] if narrow is None else np.ascontiguousarray(narrow.T)
+        self._widen = None if narrow is None else self.link.parts[2]
         self.fertility = self._layer("fertility", s, *[size] * len(rows)) if config.fertility else None
         self.fertility_table = self._table(self.fertility.parts[1:] if self.fertility else ())
         self.table_offsets: Integers = np.cumsum([0, *rows[:-1]])[: len(rows)]
@@ -136,6 +144,14 @@ class Heads:
         heads, _ = self._pool(vectors, start, end)
         return np.concatenate([vectors[start], vectors[end], self._widths[width - 1], heads], axis=1)
 
+    def products(self, pairs: Floats) -> Floats:
+        """x⊙e of pairs, (..., span), multiplied by their matrix, or by the first of its two factors."""
+        return np.asarray(pairs @ self._product)
+
+    def widened(self, products: Floats) -> Floats:
+        """What `products`, or a weighted mean of them, add to the hidden layer of f_c; shape (..., hidden)."""
+        return products if self._widen is None else np.asarray(products @ self._widen)
+
     def entity_weights(self, x: Floats) -> Floats:
         """How much each mention counts in its entity's vector; shape (mentions,)."""
         if self.config.entity == "mean":
@@ -148,11 +164,12 @@ class Heads:
         return np.asarray(x @ self._weights[f"{head}_head.weight"].T + self._weights[f"{head}_head.bias"])
 
 
-def expected_shapes(config: ModelConfig, width: int) -> dict[str, tuple[int, ...]]:
-    """The name and shape of every weight of such a model."""
+def expected_shapes(config: ModelConfig, width: int, *, rank: int | None = None) -> dict[str, tuple[int, ...]]:
+    """The name and shape of every weight of such a model; `rank` is that of the products, if they are factored."""
     size, hidden = config.feature_size, config.hidden
     span, rows = 3 * width + size, feature_rows(config.features, len(config.genres))
-    layers = {"mention": span, "width_prior": size, "link": 3 * span + size * len(rows)}
+    product = span if rank is None else rank
+    layers = {"mention": span, "width_prior": size, "link": 2 * span + product + size * len(rows)}
     if config.fertility:
         layers["fertility"] = span + size * len(rows)
     linear = {"attention": (width, 1)}
@@ -167,6 +184,8 @@ def expected_shapes(config: ModelConfig, width: int) -> dict[str, tuple[int, ...
         shapes |= {f"{name}.output.weight": (1, hidden), f"{name}.output.bias": (1,)}
     tables = ("span_width_embedding.weight", "width_prior_embedding.weight")
     shapes |= dict.fromkeys(tables, (config.max_width, size))
+    if rank is not None:
+        shapes[PRODUCT] = (rank, span)
     if config.genre_mentions:
         shapes["mention_genre.weight"] = (len(config.genres), hidden)
     return shapes | {f"feature_embeddings.{i}.weight": (count, size) for i, count in enumerate(rows)}
@@ -177,7 +196,8 @@ def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _checked(weights: Mapping[str, Floats], config: ModelConfig, width: int) -> dict[str, Floats]:
-    expected = expected_shapes(config, width)
+    factored = weights[PRODUCT].shape if PRODUCT in weights else ()
+    expected = expected_shapes(config, width, rank=factored[0] if factored else None)
     for name, shape in expected.items():
         if name not in weights:
             raise ModelError(f"the weights lack {name}, which model.toml requires: they belong to another model")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -10,18 +11,16 @@ from longcoref.runtime.heads import Floats
 
 
 class Meetings:
-    """The sums that enter the hidden layer of f_c, without features, for some mentions and all cells.
+    """The products of some mentions with all cells, as `Heads.products` computes them.
 
-    All products W(x⊙e) are one large matrix product, computed before the first of the mentions is decided. This works
-    because the layer is linear in e and e is a running mean: when a mention joins a cell, the sums of the later
-    mentions with that cell move by the same share towards their sums with the mention itself.
+    They are one large matrix product, computed before the first of the mentions is decided. This works because
+    products are linear in e and e is a running mean: when a mention joins a cell, the products of the later mentions
+    with that cell move by the same share towards their products with the mention itself.
     """
 
-    def __init__(
-        self, x: Floats, projected: Floats, as_entity: Floats, vectors: Floats, link_parts: Floats, matrix: Floats
-    ) -> None:
-        (size, width), count, hidden = x.shape, len(vectors), matrix.shape[1]
-        self._x, self._projected, self._matrix = x, projected, matrix
+    def __init__(self, x: Floats, vectors: Floats, products: Callable[[Floats], Floats]) -> None:
+        (size, width), count = x.shape, len(vectors)
+        self._x, self._products = x, products
         met = size * count
         # The pairs with cells are followed, for each mention but the last, by its pairs with the later mentions.
         edges = [met + row * (2 * size - row - 1) // 2 for row in range(size)]
@@ -29,24 +28,21 @@ class Meetings:
         np.multiply(x[:, None], vectors, out=pairs[:met].reshape(size, count, width))
         for row, (start, end) in enumerate(pairwise(edges)):
             np.multiply(x[row + 1 :], x[row], out=pairs[start:end])
-        products = pairs @ matrix
+        found = products(pairs)
         # With spare columns for the cells that these mentions may open.
-        self._cells = np.empty((size, count + size, hidden), dtype=x.dtype)
-        np.add(products[:met].reshape(size, count, hidden), link_parts, out=self._cells[:, :count])
-        self._cells[:, :count] += projected[:, None]
-        self._mentions = [products[start:end] for start, end in pairwise([*edges, edges[-1]])]
-        for row, sums in enumerate(self._mentions):
-            sums += projected[row + 1 :]
-            sums += as_entity[row]
+        rank = found.shape[1]
+        self._cells = np.empty((size, count + size, rank), dtype=x.dtype)
+        self._cells[:, :count] = found[:met].reshape(size, count, rank)
+        self._mentions = [found[start:end] for start, end in pairwise([*edges, edges[-1]])]
 
     def of(self, row: int, count: int) -> Floats:
-        """The sums of one mention with the first `count` cells, shape (count, hidden); the caller may overwrite it."""
+        """The products of one mention with the first `count` cells; shape (count, rank)."""
         return self._cells[row, :count]
 
-    def place(self, row: int, cell: int, vector: Floats, link_part: Floats) -> None:
-        """A recalled entity was put into a cell at mention `row`: computes the sums of the later mentions with it."""
+    def place(self, row: int, cell: int, vector: Floats) -> None:
+        """A recalled entity was put into a cell at mention `row`: computes its products with the later mentions."""
         later = slice(row + 1, None)
-        self._cells[later, cell] = (self._x[later] * vector) @ self._matrix + link_part + self._projected[later]
+        self._cells[later, cell] = self._products(self._x[later] * vector)
 
     def change(self, cell: int, row: int, share: float) -> None:
         """Mention `row` joined the entity in a cell and is now this share of its mean."""

@@ -44,10 +44,13 @@ class Scorer:
         features[codes] = 1
         return features.reshape(count, rows)
 
-    def links(self, hidden: Floats, features: Floats, score: float) -> Floats:
-        """f_c with every cell, shape (cells,), from the sums of `Meetings`, which are overwritten."""
-        hidden += features @ self._heads.link_table
-        return self._heads.link.finish(hidden) + score
+    def links(self, products: Floats, features: Floats, memory: CellState, mention: Incoming) -> Floats:
+        """f_c with every cell, shape (cells,), from the products of `Meetings`."""
+        hidden = features @ self._heads.link_table
+        hidden += self._heads.widened(products)
+        hidden += memory.link_parts
+        hidden += mention.projected
+        return self._heads.link.finish(hidden) + mention.score
 
     def options(self, options: Options, features: Floats, memory: CellState, mention: Incoming) -> Floats:
         """NEW scores 0, EVICT −f_r(e), IGNORE −f_r(x), INVALID −s_m: in the order of `Options.actions()`."""
@@ -79,7 +82,7 @@ class Scorer:
             genre=self._genre,
         )
         vectors = np.array([content.vector for content in archived])
-        hidden = (mention.x * vectors) @ link.parts[2] + vectors @ link.parts[1] + mention.projected
+        hidden = heads.widened(heads.products(mention.x * vectors)) + vectors @ link.parts[1] + mention.projected
         hidden += heads.link_table[codes + heads.table_offsets].sum(1)
         scores: list[float] = (link.finish(hidden) + mention.score).tolist()
         return scores

@@ -9,21 +9,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
 
 from longcoref.calibration import fit_calibration
 from longcoref.config import Config, load_config
 from longcoref.document import Document
-from longcoref.errors import ModelError
+from longcoref.errors import ModelError, UsageError
 from longcoref.memory import memory_policy
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.export_encoder import export_encoder
+from longcoref.runtime.heads import Floats
 from longcoref.runtime.model import write_model
 from longcoref.runtime.pieces import Tokenizer
+from longcoref.runtime.reading import read_document
 from longcoref.training import checkpoints
 from longcoref.training.data import prepare
-from longcoref.training.inference import TorchVectors, evaluate_torch
+from longcoref.training.inference import TorchVectors, evaluate_torch, runtime_model
+from longcoref.training.low_rank import narrowed
 from longcoref.training.model import CorefModel, numpy_weights
 
 SAMPLE_WINDOWS = 3  # of each document that shows an 8-bit encoder what it will read
@@ -63,14 +67,16 @@ def export_run(
     target: Path,
     *,
     weights: str = "float32",
+    rank: int = 0,
     sample: Sequence[Document] = (),
     dev: Sequence[Document] = (),
     name: str | None = None,
 ) -> None:
     """Writes the runtime's model directory from a run. `weights` is how the encoder is stored.
 
-    An int8 encoder is fitted to a `sample` of documents of the kind that it will read. Probabilities are calibrated on
-    `dev`, with the memory that the model has by default.
+    With `rank` above 0, the products of mentions and entities are computed with two matrices of this rank. These, and
+    an int8 encoder, are fitted to a `sample` of documents of the kind that will be read. Probabilities are calibrated
+    on `dev`, with the memory that the model has by default.
     """
     model, epoch = load_run(folder)
     tokenizer = model.encoder.tokenizer
@@ -81,6 +87,9 @@ def export_run(
     if dev:
         judged = evaluate_torch(model, dev, memory_policy(memory.policy, memory.cells)).judged
         facts["calibration"] = {**asdict(fit_calibration(judged)), "decisions": len(judged)}
+    heads = numpy_weights(model.heads.state_dict())
+    if rank:
+        heads = narrowed(heads, *_vectors(model, sample), rank)
     with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
         path = Path(scratch) / "encoder.onnx"
         export_encoder(model.encoder, path, weights=weights, sample=windows)
@@ -89,8 +98,25 @@ def export_run(
             config=model.config,
             tokenizer_definition=tokenizer.definition,
             encoder_onnx_path=path,
-            heads=numpy_weights(model.heads.state_dict()),
+            heads=heads,
             facts=facts,
             name=name,
             half=weights != "float32",
         )
+
+
+def _vectors(model: CorefModel, sample: Sequence[Document]) -> tuple[Floats, Floats]:
+    """The vectors of the mentions that a model proposes in some documents, and of the entities it finds."""
+    runtime, memory = runtime_model(model), model.config.memory
+    mentions, entities = [], []
+    for document in sample:
+        block = read_document(document, runtime, memory_policy(memory.policy, memory.cells))
+        rows: dict[int, list[int]] = {}
+        for row, mention in enumerate(block.mentions):
+            if mention.entity is not None:
+                rows.setdefault(mention.entity, []).append(row)
+        mentions.append(block.x)
+        entities += [block.x[members].mean(0) for members in rows.values()]
+    if not entities:
+        raise UsageError("no entity was found in the sample of documents; give more of them, or no rank")
+    return np.concatenate(mentions), np.array(entities)
