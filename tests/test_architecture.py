@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": FOUNDATION | LOGIC | {"runtime", "book", "result", "calibration"},
     "silver": FOUNDATION | LOGIC | SURFACE | {"book"},
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
+    "corpus": FOUNDATION | LOGIC | SURFACE | {"runtime", "extraction", "__init__"},  # its version
     "training": FOUNDATION | LOGIC | {"nn", "runtime", "calibration", "evaluation", "benchmark"},
     "analysis": FOUNDATION | LOGIC,
     **dict.fromkeys(SURFACE, FOUNDATION | LOGIC | SURFACE | {"runtime", "book"}),
@@ -50,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 
-MAY_IMPORT["cli"] = MAY_IMPORT["cli"] | {"server", "extraction"}  # a command starts it
+MAY_IMPORT["cli"] = MAY_IMPORT["cli"] | {"server", "extraction", "corpus"}  # a command starts it
 
 # Heavy packages and the only places that may import them, wherever the import stands.
 HEAVY: dict[str, set[str]] = {
@@ -60,6 +61,7 @@ HEAVY: dict[str, set[str]] = {
     "scipy": {"metrics", "analysis"},
     "matplotlib": {"analysis"},
     **{name: {"server"} for name in ("fastapi", "uvicorn", "prometheus_client")},
+    **{name: {"corpus"} for name in ("pyarrow", "ray", "fsspec")},
     **{name: {"extraction"} for name in ("pypdf", "striprtf")},
 }
 

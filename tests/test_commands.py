@@ -29,7 +29,7 @@ def commands(group: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
         if hasattr(command, "commands"):
             yield from commands(command, (*above, name))
         else:
-            yield (*above, name), command
+            yield above if name == getattr(group, "default", None) else (*above, name), command
 
 
 COMMANDS = dict(commands(APP))
@@ -48,7 +48,7 @@ def test_the_examples_of_the_help_can_be_typed(name: tuple[str, ...]) -> None:
     called = []
     for line in shown:
         words = shlex.split(line.partition("longcoref ")[2].partition(" | ")[0], comments=True)
-        called += [other for other in COMMANDS if tuple(words[: len(other)]) == other]
+        called.append(max((other for other in COMMANDS if tuple(words[: len(other)]) == other), key=len))
         COMMANDS[called[-1]].make_context("", words[len(called[-1]) :])  # raises where an option does not exist
     assert len(called) == len(shown)
     assert name in called

@@ -36,7 +36,7 @@ def commands(group: Any, above: str = "longcoref") -> Iterator[str]:
         if hasattr(command, "commands"):
             yield from commands(command, f"{above} {name}")
         else:
-            yield f"{above} {name}"
+            yield above if name == getattr(group, "default", None) else f"{above} {name}"
 
 
 def blocks(page: str, language: str = "") -> list[str]:

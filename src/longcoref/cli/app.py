@@ -22,6 +22,7 @@ def build_app() -> typer.Typer:
         analyze,
         bench,
         convert,
+        corpus,
         crossval,
         evaluate,
         export,
@@ -61,6 +62,7 @@ def build_app() -> typer.Typer:
     app.command()(serve.serve)
     app.command()(label.label)
     app.command()(info.info)
+    app.add_typer(corpus.app, name="corpus")
     app.add_typer(bench.app, name="bench")
     app.add_typer(analyze.app, name="analyze")
     return app

@@ -67,6 +67,17 @@ ThreadsOption = Annotated[
     int | None,
     typer.Option("--threads", min=1, help="Number of windows encoded in parallel; one per processor by default."),
 ]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of the texts, such as cp1252; by default UTF-8, or by byte order mark.",
+    ),
+]
+KeepAllOption = Annotated[
+    bool, typer.Option("--keep-all", help="Also read Project Gutenberg's header and licence, which are left out.")
+]
 FromOption = Annotated[
     str | None,
     typer.Option(

@@ -18,6 +18,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from longcoref.cli.inputs import Input, find_inputs
 from longcoref.cli.options import (
     CellsOption,
+    EncodingOption,
+    KeepAllOption,
     MemoryOption,
     ModelOption,
     PostProcessingOption,
@@ -101,15 +103,8 @@ def resolve(
             autocompletion=lambda: list(FORMATS),
         ),
     ] = "text",
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Encoding of the texts, such as cp1252; by default UTF-8, or by byte order mark."
-        ),
-    ] = None,
-    keep_all: Annotated[
-        bool, typer.Option("--keep-all", help="Also read Project Gutenberg's header and licence, which are left out.")
-    ] = False,
+    encoding: EncodingOption = None,
+    keep_all: KeepAllOption = False,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
 ) -> None:

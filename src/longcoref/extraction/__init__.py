@@ -12,6 +12,6 @@ standard library; Markdown, RTF and PDF need the extra `[files]`. The size of an
 a small archive can hold an enormous one.
 """
 
-from longcoref.extraction.reading import EXTRACTED_SUFFIX, FileText, TextFile, is_text_file, read_text
+from longcoref.extraction.reading import EXTRACTED_SUFFIX, FileText, TextFile, is_text_file, is_text_name, read_text
 
-__all__ = ["EXTRACTED_SUFFIX", "FileText", "TextFile", "is_text_file", "read_text"]
+__all__ = ["EXTRACTED_SUFFIX", "FileText", "TextFile", "is_text_file", "is_text_name", "read_text"]

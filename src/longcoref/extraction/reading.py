@@ -152,9 +152,14 @@ def read_text(
 
 
 def is_text_file(path: Path) -> bool:
-    """Whether a file in a folder is one to read: by its name, and not one that was written beside a result."""
-    name = path.name.lower()
-    return name.endswith((*_PLAIN_SUFFIXES, *_BY_SUFFIX)) and not name.endswith(EXTRACTED_SUFFIX) and path.is_file()
+    """Whether a file in a folder is one to read."""
+    return is_text_name(path.name) and path.is_file()
+
+
+def is_text_name(name: str) -> bool:
+    """Whether a file of this name is one to read, and not one that was written beside a result."""
+    name = name.lower()
+    return name.endswith((*_PLAIN_SUFFIXES, *_BY_SUFFIX)) and not name.endswith(EXTRACTED_SUFFIX)
 
 
 def _kind(source: Source, head: bytes) -> str:

@@ -8,7 +8,7 @@ whole result also needs an amount for each character.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longcoref.errors import UsageError
@@ -68,19 +68,27 @@ class Budget:
     @classmethod
     def of(cls, limit: int, heads: Heads, *, threads: int, characters: int, recall: bool = False) -> Budget:
         """The budget of this process, which has opened its model, for texts of at most this many characters."""
-        fixed = peak_bytes() + _READING + threads * _ENCODING + _PER_CHARACTER * characters
+        fixed = peak_bytes() + _READING + threads * _ENCODING
         fixed += bytes_of_archive(heads) if recall else 0
-        return cls(limit, fixed, bytes_per_cell(heads))
+        return cls(limit, fixed, bytes_per_cell(heads)).holding(characters)
+
+    def holding(self, characters: int) -> Budget:
+        """The same budget if this many more characters of text are held in memory."""
+        return replace(self, fixed=self.fixed + _PER_CHARACTER * characters)
+
+    def needed(self, cells: int) -> int:
+        """The memory that reading with this many cells needs."""
+        return self.fixed + cells * self.cell
 
     def cells(self, wanted: int | None) -> int:
         """The number of cells to use: `wanted`, or else as many as fit. Raises `UsageError` if they do not fit."""
         fitting, count = (self.limit - self.fixed) // self.cell, wanted or 1
         if fitting < count:
-            needed = self.fixed + count * self.cell
             raise UsageError(
-                f"this text needs about {_megabytes(needed)} with {count} cell{'s' * (count != 1)}, but the limit is "
-                f"{_megabytes(self.limit)} ({_megabytes(self.fixed)} before the first cell, {self.cell:,} bytes per "
-                "cell): raise it, use fewer cells or threads, or write --to jsonl, which does not keep the text"
+                f"this text needs about {_megabytes(self.needed(count))} with {count} cell{'s' * (count != 1)}, but "
+                f"the limit is {_megabytes(self.limit)} ({_megabytes(self.fixed)} before the first cell, {self.cell:,} "
+                "bytes per cell): raise it, use fewer cells or threads, or write --to jsonl, which does not keep the "
+                "text"
             )
         return wanted or fitting
 

@@ -1,0 +1,303 @@
+"""A corpus run: find the documents, skip those that are done, give the others to workers, the largest first.
+
+What is done is known from the manifests of the shards. Documents are grouped into shards by their order and size alone,
+and a shard is named after its documents, so a run that was killed and resumed writes the same shards as one that was
+not, and a job that is repeated replaces its own shard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from longcoref.corpus.executors import Executor, ray_actors
+from longcoref.corpus.executors import processes as worker_processes
+from longcoref.corpus.sources import Entry, find_documents
+from longcoref.corpus.store import MANIFEST, Store, open_store
+from longcoref.corpus.tables import SCHEMAS, Row, without
+from longcoref.corpus.work import Item, Job, Settings, failed_row, write_shard
+from longcoref.errors import InputError, LongcorefError, UsageError
+from longcoref.render.outputs import chosen_formats
+
+SHARD_BYTES = 500_000
+"""The most text in a shard of several documents; a longer document is a shard of its own."""
+_ATTEMPTS = 2  # of a job whose worker dies
+_PAUSE = 1.0  # seconds without news after which progress is shown and the lock renewed
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is; `size` and `all_size` count bytes of text, without what earlier runs have done."""
+
+    documents: int
+    all_documents: int
+    failed: int
+    words: int
+    size: int
+    all_size: int
+    seconds: float
+
+    @property
+    def words_per_second(self) -> float:
+        """The speed since the start of the run."""
+        return self.words / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate of the remaining time, None before the first document is done."""
+        return self.seconds * (self.all_size - self.size) / self.size if self.size else None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The end of a run: `documents` in the corpus, of which `skipped` were done before."""
+
+    documents: int
+    skipped: int
+    words: int
+    seconds: float
+    workers: int
+    peak_megabytes: int
+    failures: tuple[Row, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Documents that will be one shard."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of text."""
+        return sum(entry.size for entry in self.entries)
+
+    @property
+    def name(self) -> str:
+        """The name of the shard: a hash of its documents."""
+        described = json.dumps([(entry.id, entry.hash) for entry in self.entries])
+        return hashlib.sha256(described.encode()).hexdigest()[:16]
+
+    def job(self) -> Job:
+        """The documents with their content, as it is now."""
+        return Job(self.name, tuple(_item(entry) for entry in self.entries))
+
+
+def _item(entry: Entry) -> Item:
+    try:
+        return Item(entry.id, entry.source, entry.read())
+    except LongcorefError as error:
+        return Item(entry.id, entry.source, error)
+
+
+def run(
+    inputs: Sequence[str | Path] | str | Path,
+    out: str | Path,
+    *,
+    to: Sequence[str] = (),
+    model: str | None = None,
+    memory: str | None = None,
+    cells: int | None = None,
+    recall: bool | None = None,
+    post_processing: str = "all",
+    style: str | None = None,
+    encoding: str | None = None,
+    keep_all: bool = False,
+    processes: int | None = None,
+    ray: str | None = None,
+    memory_limit: int | None = None,
+    strict: bool = False,
+    id_column: str = "id",
+    text_column: str = "text",
+    shard_bytes: int = SHARD_BYTES,
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> Summary:
+    """Resolves all documents of a corpus into Parquet tables in the folder (or at the URL) `out`.
+
+    `inputs` are files, folders, patterns, archives, JSON lines or Parquet files. What `out` already holds is not done
+    again, unless the document, the model or an option has changed. A document that fails is recorded, and the run goes
+    on; with `strict` it stops there. `processes` is the number of workers: by default one for each processor, or fewer
+    if memory is short. `ray` is "local" or the address of a Ray cluster. `memory_limit` bounds each process, in bytes.
+    `to` names further output formats, with a file per document. `encoding` and `keep_all` are those of
+    `longcoref.extraction.TextFile`. `report` is called with the progress.
+    """
+    settings = Settings(
+        model=model,
+        memory=memory,
+        cells=cells,
+        recall=recall,
+        post_processing=post_processing,
+        style=style,
+        encoding=encoding,
+        keep_all=keep_all,
+        formats=tuple(chosen_formats(",".join(to), "")) if to else (),
+        memory_limit=memory_limit,
+    )
+    resolver = settings.resolver()
+    stamp, budget, capacity = settings.stamp(resolver), settings.budget(resolver), resolver.policy.capacity or 0
+    del resolver
+    names = [inputs] if isinstance(inputs, str | Path) else inputs
+    entries = find_documents(names, id_column=id_column, text_column=text_column)
+    store = open_store(out)
+    with store.locked() as renew:
+        store.clean()
+        done = remove_stale(store, entries, stamp)
+        tasks = plan(entries, done, shard_bytes=shard_bytes)
+        followed = _Followed(report, documents=len(entries) - len(done), size=sum(task.size for task in tasks))
+
+        def idle() -> None:
+            renew()
+            followed.show()
+
+        if not tasks:
+            return followed.summary(len(entries), len(done), 0)
+        if ray is None:
+            needs = (min(budget.holding(task.size).needed(capacity), budget.limit) for task in tasks)
+            count = processes or fitting(needs, processors=_processors(), available=_available_bytes())
+            executor = worker_processes(min(count, len(tasks)), settings, store.location)
+        else:
+            executor = ray_actors(processes, settings, store.location, ray)
+        with closing(executor):
+            for task, rows in schedule(tasks, executor, idle=idle):
+                followed.add(task, rows or _given_up(store, task, stamp))
+                if strict and followed.failures:
+                    raise InputError(followed.failures[0]["error"])
+        return followed.summary(len(entries), len(done), executor.count)
+
+
+def plan(entries: Sequence[Entry], done: Iterable[str], *, shard_bytes: int) -> list[Task]:
+    """The tasks that are left. Which documents belong together does not depend on what is done."""
+    if shard_bytes < 1:
+        raise UsageError(f"a shard needs at least 1 byte of text, got {shard_bytes}")
+    groups: list[list[Entry]] = [[]]
+    size = 0
+    for entry in entries:
+        if groups[-1] and size + entry.size > shard_bytes:
+            groups.append([])
+            size = 0
+        groups[-1].append(entry)
+        size += entry.size
+    finished = set(done)
+    left = (tuple(entry for entry in group if entry.id not in finished) for group in groups)
+    return [Task(group) for group in left if group]
+
+
+def remove_stale(store: Store, entries: Iterable[Entry], stamp: Mapping[str, Any]) -> set[str]:
+    """Removes the documents that have to be read again from the shards; returns the ids of the others.
+
+    Documents that are not among the entries stay.
+    """
+    wanted = {entry.id: {"hash": entry.hash, "status": "done", **stamp} for entry in entries}
+    seen: set[str] = set()
+    for shard in store.shards():
+        rows = [json.loads(line) for line in store.read(shard, MANIFEST).splitlines()]
+        stale = set()
+        for row in rows:
+            expected = wanted.get(row["document"], {})
+            if row["document"] in seen or any(row[key] != value for key, value in expected.items()):
+                stale.add(row["document"])
+        kept = [row for row in rows if row["document"] not in stale]
+        seen |= {row["document"] for row in kept}
+        if not kept:
+            store.delete_shard(shard)
+        elif stale:
+            tables = {f"{table}.parquet": without(store.read(shard, f"{table}.parquet"), stale) for table in SCHEMAS}
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
+            store.write_shard(shard, tables | {MANIFEST: lines.encode()})
+    return seen & set(wanted)
+
+
+def schedule(
+    tasks: Iterable[Task], executor: Executor, *, idle: Callable[[], object] = lambda: None
+) -> Iterator[tuple[Task, list[Row] | None]]:
+    """Runs tasks, the largest first; yields each with its manifest, or None if it kills its worker every time.
+
+    A task whose worker dies is repeated. If that worker dies too, its documents are read one by one.
+    """
+    waiting = sorted(tasks, key=lambda task: task.size)
+    running: dict[str, Task] = {}
+    deaths: Counter[str] = Counter()
+    while waiting or running:
+        while waiting and executor.idle:
+            task = waiting.pop()
+            running[task.name] = task
+            executor.submit(task.job())
+        for name, rows in executor.finished(_PAUSE):
+            task = running.pop(name)
+            if rows is not None:
+                yield task, rows
+                continue
+            deaths[name] += 1
+            if deaths[name] < _ATTEMPTS:
+                waiting.append(task)
+            elif len(task.entries) > 1:
+                waiting += [Task((entry,)) for entry in task.entries]
+            else:
+                yield task, None
+        idle()
+
+
+def _given_up(store: Store, task: Task, stamp: dict[str, Any]) -> list[Row]:
+    """Writes the shard of a document that kills its worker."""
+    (item,) = task.job().items
+    reason = "the process that read this document was killed, probably because it ran out of memory"
+    rows = [failed_row(item, InputError(reason, item.source), stamp)]
+    write_shard(store, task.name, {table: [] for table in SCHEMAS}, rows)
+    return rows
+
+
+def fitting(needs: Iterable[int], *, processors: int, available: int | None) -> int:
+    """The number of processes: one for each processor, as long as the largest documents fit into memory together."""
+    if available is None:
+        return processors
+    together = accumulate(sorted(needs, reverse=True)[:processors])
+    return max(1, sum(need <= available for need in together))
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _available_bytes() -> int | None:
+    """The memory that new processes can use, None if the system does not say."""
+    found = []
+    for path, key in ((Path("/proc/meminfo"), "MemAvailable:"), (Path("/sys/fs/cgroup/memory.max"), "")):
+        with suppress(OSError, ValueError, StopIteration):  # not Linux, or no limit
+            line = next(line for line in path.read_text(encoding="ascii").splitlines() if line.startswith(key))
+            found.append(int(line.removeprefix(key).split()[0]) * (1024 if key else 1))
+    return min(found, default=None)
+
+
+class _Followed:
+    """Counts what is done, for the progress and the summary."""
+
+    def __init__(self, report: Callable[[Progress], None], *, documents: int, size: int) -> None:
+        self._report, self._all_documents, self._all_size = report, documents, size
+        self._began = time.perf_counter()
+        self._documents = self._words = self._size = self._peak = 0
+        self.failures: list[Row] = []
+
+    def add(self, task: Task, rows: Sequence[Row]) -> None:
+        self._documents += len(rows)
+        self._size += task.size
+        self._words += sum(row["words"] for row in rows)
+        self._peak = max([self._peak, *(row["peak_megabytes"] or 0 for row in rows)])
+        self.failures += [row for row in rows if row["status"] == "failed"]
+
+    def show(self) -> None:
+        seconds = time.perf_counter() - self._began
+        counts = self._documents, self._all_documents, len(self.failures), self._words, self._size, self._all_size
+        self._report(Progress(*counts, seconds))
+
+    def summary(self, documents: int, skipped: int, workers: int) -> Summary:
+        seconds = time.perf_counter() - self._began
+        return Summary(documents, skipped, self._words, seconds, workers, self._peak, tuple(self.failures))

@@ -1,0 +1,416 @@
+"""Corpus runs: every document exactly once, whatever dies; a second run does only what is missing or has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import longcoref
+from longcoref.cli import main
+from longcoref.errors import InputError, UsageError
+
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from longcoref import corpus
+from longcoref.corpus.engine import Task, fitting, plan, remove_stale, schedule
+from longcoref.corpus.sources import Entry, find_documents
+from longcoref.corpus.store import MANIFEST, Store, file_name, open_store
+from longcoref.corpus.tables import SCHEMAS, parquet_of
+from longcoref.corpus.work import Job, write_shard
+
+TEXTS = {
+    "first": "Anna lost her hat. She found it again near the old mill.",
+    "letters/first": '"I have seen Mr. Hale," said Clara. He smiled at her, and she left the garden.',
+    "letters/second": "The captain raised his glass. His men drank to him and to the ship.",
+    "third": "Old Peter mended the nets. His wife watched him from the door, and she sang.",
+}
+
+
+class Texts:
+    """A container of texts in memory."""
+
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        self._texts = texts
+
+    def documents(self) -> list[tuple[int, str, str]]:
+        return [(number, f"d{number}", f"memory:{number}") for number in range(len(self._texts))]
+
+    def open(self, key: int) -> io.BytesIO:
+        return io.BytesIO(self._texts[key])
+
+
+def entries_of(sizes: Sequence[int]) -> list[Entry]:
+    contents = [bytes([65 + number % 26]) * size for number, size in enumerate(sizes)]
+    container = Texts(contents)
+    return [
+        Entry(id, source, hashlib.sha256(contents[key]).hexdigest(), len(contents[key]), container, key)
+        for key, id, source in container.documents()
+    ]
+
+
+@given(st.lists(st.integers(0, 40)), st.integers(1, 50), st.data())
+def test_shards_hold_every_document_once_and_do_not_depend_on_what_is_done(
+    sizes: list[int], shard_bytes: int, data: st.DataObject
+) -> None:
+    entries = entries_of(sizes)
+    whole = plan(entries, (), shard_bytes=shard_bytes)
+    assert [entry for task in whole for entry in task.entries] == entries
+    assert all(task.size <= shard_bytes or len(task.entries) == 1 for task in whole)
+    done = {task.name for task in whole if data.draw(st.booleans())}
+    ids = [entry.id for task in whole if task.name in done for entry in task.entries]
+    left = plan(entries, ids, shard_bytes=shard_bytes)
+    assert [task.name for task in left] == [task.name for task in whole if task.name not in done]
+
+
+class Workers:
+    """Workers that die when `dies` says so, and otherwise only say what they were given."""
+
+    def __init__(self, count: int, dies: Callable[[Job], bool]) -> None:
+        self.count, self._dies = count, dies
+        self._jobs: list[Job] = []
+        self.sizes: list[int] = []
+
+    @property
+    def idle(self) -> int:
+        return self.count - len(self._jobs)
+
+    def submit(self, job: Job) -> None:
+        assert self.idle
+        self._jobs.append(job)
+        self.sizes.append(sum(len(item.content) for item in job.items if isinstance(item.content, bytes)))
+
+    def finished(self, timeout: float) -> list[tuple[str, list[dict[str, Any]] | None]]:
+        job = self._jobs.pop()
+        return [(job.name, None if self._dies(job) else [{"document": item.id} for item in job.items])]
+
+    def close(self) -> None:
+        pass
+
+
+@given(st.lists(st.integers(0, 40), min_size=1), st.integers(1, 4), st.sets(st.integers(0, 10)), st.randoms())
+def test_every_document_is_read_once_and_only_those_that_kill_their_worker_are_given_up(
+    sizes: list[int], count: int, deadly: set[int], random: Any
+) -> None:
+    tasks = plan(entries_of(sizes), (), shard_bytes=60)
+    fatal = {f"d{number}" for number in deadly}
+    once = {task.name for task in tasks if random.random() < 0.3}  # killed by something else, once
+
+    def dies(job: Job) -> bool:
+        if job.name in once:
+            once.remove(job.name)
+            return True
+        return any(item.id in fatal for item in job.items)
+
+    read: Counter[str] = Counter()
+    given_up: Counter[str] = Counter()
+    for task, rows in schedule(tasks, Workers(count, dies)):
+        if rows is None:
+            given_up.update(entry.id for entry in task.entries)
+        else:
+            read.update(row["document"] for row in rows)
+    assert read + given_up == Counter(f"d{number}" for number in range(len(sizes)))
+    assert set(given_up) == fatal & {f"d{number}" for number in range(len(sizes))}
+
+
+def test_the_largest_task_is_first() -> None:
+    workers = Workers(2, lambda job: False)
+    for _ in schedule(plan(entries_of([3, 50, 7, 20]), (), shard_bytes=5), workers):
+        pass
+    assert workers.sizes == [50, 20, 7, 3]
+
+
+@given(st.lists(st.integers(1, 100)), st.integers(1, 8), st.integers(0, 300))
+def test_as_many_processes_as_fit_into_memory(needs: list[int], processors: int, available: int) -> None:
+    count = fitting(needs, processors=processors, available=available)
+    largest = sorted(needs, reverse=True)
+    assert 1 <= count <= processors
+    assert count == 1 or sum(largest[:count]) <= available
+    assert count in (processors, len(needs)) or not needs or sum(largest[: count + 1]) > available
+    assert fitting(needs, processors=processors, available=None) == processors
+
+
+def write_texts(folder: Path) -> None:
+    for id, text in TEXTS.items():
+        path = folder / f"{id}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def test_every_kind_of_input_gives_the_same_documents(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    write_texts(folder)
+    (folder / "notes.log").write_text("not a text", encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "texts.zip", "w") as archive:
+        for id, text in TEXTS.items():
+            archive.writestr(f"{id}.txt", text)
+    for name in ("texts.tar", "texts.tar.gz", "texts.tgz", "texts.tar.xz"):
+        with tarfile.open(tmp_path / name, f"w:{'gz' if 'gz' in name else 'xz' if 'xz' in name else ''}") as archive:
+            for id in TEXTS:
+                archive.add(folder / f"{id}.txt", f"{id}.txt")
+    lines = [json.dumps({"key": id, "body": text}) for id, text in TEXTS.items()]
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    table = pa.table({"key": list(TEXTS), "body": list(TEXTS.values())})
+    pq.write_table(table, tmp_path / "texts.parquet", row_group_size=3)
+    for place in ("texts", "texts.zip", "texts.tar", "texts.tar.gz", "texts.tgz", "texts.tar.xz"):
+        found = find_documents([tmp_path / place])
+        assert {entry.id: entry.read().decode() for entry in found} == TEXTS, place
+    for place in ("texts.jsonl", "texts.parquet"):
+        found = find_documents([tmp_path / place], id_column="key", text_column="body")
+        assert {entry.id: entry.read().decode() for entry in reversed(found)} == TEXTS, place
+        assert [entry.size for entry in found] == [len(text) for text in TEXTS.values()]
+    pattern = find_documents([str(folder / "*" / "*.txt")])
+    assert [entry.read().decode() for entry in pattern] == [TEXTS["letters/first"], TEXTS["letters/second"]]
+
+
+def test_what_cannot_be_read_is_listed_with_its_error(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"id": "a", "text": "Anna."}\n{"id": "b"}\nnonsense\n{"id": "c", "text": 3}\n', encoding="utf-8")
+    entries = find_documents([path])
+    assert [entry.id for entry in entries] == ["a", "b", "texts:3", "c"]
+    assert [entry.error is None for entry in entries] == [True, False, False, False]
+    assert f"{path}:2: cannot read this document: no 'text'" in str(entries[1].error)
+    with pytest.raises(InputError, match=r"texts\.jsonl:3"):
+        entries[2].read()
+
+
+def test_wrong_inputs_are_errors_at_once(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    for folder in ("a", "b"):
+        (tmp_path / folder / "x.txt").write_text("Anna.", encoding="utf-8")
+    (tmp_path / "bad.zip").write_bytes(b"PK nonsense")
+    assert len(find_documents([tmp_path])) == 2
+    with pytest.raises(UsageError, match="both have the id 'x'"):
+        find_documents([tmp_path / "a", tmp_path / "b"])
+    for wrong in (tmp_path / "none.txt", tmp_path / "*.none", tmp_path / "bad.zip", tmp_path / "a" / "*" / "*"):
+        with pytest.raises(InputError):
+            find_documents([wrong])
+
+
+@given(st.lists(st.text(min_size=1), unique=True, max_size=5))
+def test_files_stay_in_their_folder_and_do_not_collide(ids: list[str]) -> None:
+    names = [file_name(id, ".json") for id in ids]
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert not {"", ".", ".."} & set(name.split("/"))
+        assert "\0" not in name
+        assert "\\" not in name
+
+
+@pytest.fixture(params=["folder", "url"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "url":
+        pytest.importorskip("fsspec")
+        return open_store(f"file://{tmp_path}/out")
+    return open_store(tmp_path / "out")
+
+
+def shard_rows(ids: Sequence[str], stamp: dict[str, Any], **other: Any) -> tuple[dict[str, Any], list[Any]]:
+    blank = {"string": "", "int32": 0, "float32": 0.0, "bool": False, "list<string>": []}
+    tables = {
+        table: [{column: blank[kind] for column, kind in SCHEMAS[table].items()} | {"document": id} for id in ids]
+        for table in SCHEMAS
+    }
+    return tables, [{"document": id, "hash": id, "status": "done", **stamp} | other for id in ids]
+
+
+def test_stale_documents_are_removed_and_others_stay(store: Store) -> None:
+    stamp = {"model": "m", "options": {"cells": 3}}
+    write_shard(store, "one", *shard_rows(["kept", "changed", "elsewhere"], stamp))
+    write_shard(store, "two", *shard_rows(["failed"], stamp, status="failed"))
+    write_shard(store, "three", *shard_rows(["other model"], {**stamp, "model": "n"}))
+    entries = [
+        Entry(id, id, id if id != "changed" else "new", 1, Texts([]), 0)
+        for id in ("kept", "changed", "failed", "other model", "new")
+    ]
+    assert remove_stale(store, entries, stamp) == {"kept"}
+    assert store.shards() == ["one"]
+    for table in SCHEMAS:
+        found = pq.read_table(io.BytesIO(store.read("one", f"{table}.parquet")))
+        assert found["document"].to_pylist() == ["kept", "elsewhere"]
+    assert remove_stale(store, entries, {**stamp, "options": {"cells": 4}}) == set()
+    assert [json.loads(line)["document"] for line in store.read("one", MANIFEST).splitlines()] == ["elsewhere"]
+
+
+def test_an_unfinished_shard_does_not_exist_and_is_removed(tmp_path: Path, store: Store) -> None:
+    write_shard(store, "whole", *shard_rows(["a"], {}))
+    for name in ("part", ".0123.part"):
+        (tmp_path / "out" / "shards" / name).mkdir()
+        (tmp_path / "out" / "shards" / name / "mentions.parquet").write_bytes(parquet_of("mentions", []))
+    assert store.shards() == ["whole"]
+    store.clean()
+    left = {path.name for path in (tmp_path / "out" / "shards").iterdir() if not path.name.startswith(".")}
+    assert left <= {"whole", "part"}
+    assert store.shards() == ["whole"]
+
+
+def test_two_runs_refuse_each_other(store: Store) -> None:
+    with store.locked() as renew:
+        renew()
+        with pytest.raises(UsageError, match="another run"), open_store(store.location).locked():
+            pass
+    with store.locked():
+        pass
+
+
+def tables_of(out: Path) -> dict[str, list[dict[str, Any]]]:
+    return {
+        table: [
+            row for path in sorted(out.glob(f"shards/*/{table}.parquet")) for row in pq.read_table(path).to_pylist()
+        ]
+        for table in SCHEMAS
+    }
+
+
+def files_of(out: Path) -> dict[str, bytes]:
+    """What two equal runs have in common: all tables and files, to the byte."""
+    paths = [*out.glob("shards/*/*.parquet"), *(path for path in out.glob("files/**/*") if path.is_file())]
+    return {str(path.relative_to(out)): path.read_bytes() for path in paths}
+
+
+def test_a_run_finishes_resumes_and_survives_a_killed_worker(tmp_path: Path, tiny_model: Path) -> None:
+    texts, out = tmp_path / "texts", tmp_path / "out"
+    write_texts(texts)
+    (texts / "empty.txt").touch()
+    (texts / "letters" / "bad.txt").write_bytes(b"One line.\nbad \xff here")
+    options: dict[str, Any] = {"model": str(tiny_model), "processes": 1, "shard_bytes": 100}
+    summary = corpus.run(texts, out, to=["json"], **options)
+    assert (summary.documents, summary.skipped) == (6, 0)
+    assert sorted((row["document"], row["line"]) for row in summary.failures) == [("empty", None), ("letters/bad", 2)]
+
+    tables = tables_of(out)
+    assert sorted(row["document"] for row in tables["documents"]) == sorted(TEXTS)
+    resolver = longcoref.load(tiny_model, threads=1)
+    for id, text in TEXTS.items():
+        result = resolver(text, id=id)
+        assert json.loads((out / "files" / f"{id}.json").read_text(encoding="utf-8"))["clusters"] == [
+            cluster.as_json() for cluster in result
+        ]
+        rows = [row for row in tables["mentions"] if row["document"] == id]
+        expected = [(mention.start, mention.end, cluster.id) for mention, cluster in result.mentions]
+        assert [(row["start"], row["end"], row["entity"]) for row in rows] == expected
+        assert [text[row["start"] : row["end"]] for row in rows] == [row["text"] for row in rows]
+        entities = [row for row in tables["entities"] if row["document"] == id]
+        assert sum(row["mentions"] for row in entities) == len(rows)
+        assert all(row["names"] + row["nouns"] + row["pronouns"] == row["mentions"] for row in entities)
+
+    before = files_of(out)
+    (texts / "empty.txt").unlink()
+    (texts / "letters" / "bad.txt").unlink()
+    again = corpus.run(texts, out, to=["json"], **options)
+    assert (again.skipped, again.words, again.failures) == (4, 0, ())
+    assert files_of(out) == before
+
+    (texts / "third.txt").write_text(TEXTS["first"], encoding="utf-8")
+    killed = []
+
+    def kill(progress: corpus.Progress) -> None:
+        for child in multiprocessing.active_children() if not killed else ():
+            os.kill(child.pid or 0, signal.SIGKILL)
+            killed.append(child.pid)
+
+    changed = corpus.run(texts, out, to=["json"], report=kill, **options)
+    assert changed.skipped == 3
+    assert not changed.failures
+    assert sorted(row["document"] for row in tables_of(out)["documents"]) == sorted(TEXTS)
+    corpus.write_report(out, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "letters/second" in page
+    assert page.count("<svg") == 4
+
+
+def test_the_command_reports_failures_and_stops_if_strict(
+    tmp_path: Path, tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "bad.txt").write_bytes(b"\xff")
+    (tmp_path / "list").write_text(f"{tmp_path / 'texts'}\n", encoding="utf-8")
+    command = ["corpus", "--list", str(tmp_path / "list"), "-o", str(tmp_path / "out"), "--model", str(tiny_model)]
+    for more, message in (([], "1 failed"), (["--strict"], "bad.txt:1: byte 0xff")):
+        with pytest.raises(SystemExit) as done:
+            main([*command, "--processes", "1", *more])
+        assert done.value.code == 1
+        assert message in capsys.readouterr().err
+    with pytest.raises(SystemExit) as done:
+        main(["corpus", "-o", str(tmp_path / "out")])
+    assert done.value.code == 2
+
+
+KILLED = """
+import os, sys
+from longcoref import corpus
+def report(progress):
+    if progress.documents:
+        os.kill(os.getpid(), 9)
+if __name__ == "__main__":
+    corpus.run(sys.argv[1], sys.argv[2], model=sys.argv[3], processes=1, shard_bytes=1, report=report)
+"""
+
+
+def test_a_run_that_is_killed_and_resumed_writes_the_same_files(tmp_path: Path, tiny_model: Path) -> None:
+    write_texts(tmp_path / "texts")
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED, encoding="utf-8")
+    command = [sys.executable, str(script), str(tmp_path / "texts"), str(tmp_path / "out"), str(tiny_model)]
+    assert subprocess.run(command, check=False, timeout=300).returncode == -signal.SIGKILL
+    done = len(tables_of(tmp_path / "out")["documents"])
+    assert 0 < done < len(TEXTS)
+    options: dict[str, Any] = {"model": str(tiny_model), "processes": 1, "shard_bytes": 1}
+    assert corpus.run(tmp_path / "texts", tmp_path / "out", **options).skipped >= done
+    corpus.run(tmp_path / "texts", tmp_path / "whole", **options)
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
+
+
+def test_a_ray_worker_is_killed_and_every_document_is_there_once(tmp_path: Path, tiny_model: Path) -> None:
+    pytest.importorskip("ray")
+    write_texts(tmp_path / "texts")
+    killed: list[int] = []
+
+    def kill(progress: corpus.Progress) -> None:
+        workers = [] if killed else ray_workers()
+        for process in workers[:1]:
+            os.kill(process, signal.SIGKILL)
+            killed.append(process)
+
+    options: dict[str, Any] = {"model": str(tiny_model), "shard_bytes": 1}
+    summary = corpus.run(tmp_path / "texts", f"file://{tmp_path}/out", ray="local", processes=2, report=kill, **options)
+    assert killed
+    assert (summary.workers, summary.failures) == (2, ())
+    corpus.run(tmp_path / "texts", tmp_path / "whole", processes=1, **options)
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
+
+
+def ray_workers() -> list[int]:
+    """The processes of our Ray actors on this machine."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            if path.read_bytes().startswith(b"ray::Worker"):
+                found.append(int(path.parent.name))
+    return found
+
+
+def test_a_task_is_named_after_its_documents() -> None:
+    one, other = (Task(tuple(entries_of(sizes))) for sizes in ([3, 4], [3, 5]))
+    assert one.name == Task(tuple(entries_of([3, 4]))).name
+    assert one.name != other.name
