@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from longcoref.mention import MentionRecord
-from longcoref.result import Result, annotation, collect
+from longcoref.outcome import annotation, collect
+from longcoref.result import Result
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 

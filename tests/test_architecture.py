@@ -17,7 +17,7 @@ PACKAGE = Path(longcoref.__file__).parent
 
 FOUNDATION = {"cancellation", "spans", "clusters", "document", "config", "errors", "files", "plan"}
 LOGIC = {"english", "text", "formats", "memory", "metrics", "features", "mention"}
-SURFACE = {"resolver", "reading", "pipe", "result", "summary", "render"}
+SURFACE = {"resolver", "reading", "pipe", "result", "outcome", "corrections", "summary", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}
 
 # What each top-level module or folder may import of longcoref, beside itself; a dotted name is one module of a folder.
@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": FOUNDATION | LOGIC,
     "nn": FOUNDATION | LOGIC | {"runtime.windows", "runtime.pieces"},
     "calibration": FOUNDATION | LOGIC | {"runtime"},
-    "evaluation": FOUNDATION | LOGIC | {"runtime", "book", "result", "calibration"},
+    "evaluation": FOUNDATION | LOGIC | {"runtime", "book", "outcome", "calibration"},
     "silver": FOUNDATION | LOGIC | SURFACE | {"book"},
     "benchmark": FOUNDATION | LOGIC | SURFACE | {"runtime"},
     "corpus": FOUNDATION | LOGIC | SURFACE | {"runtime", "extraction", "__init__"},  # its version

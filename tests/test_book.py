@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longcoref.mention import MentionRecord
+from longcoref.outcome import ResultCluster, annotation
 from longcoref.render.book import copresence, write_book, write_copresence, write_graph, write_quotes
-from longcoref.result import Result, ResultCluster, annotation
+from longcoref.result import Result
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 from longcoref.text.chapters import find_chapters

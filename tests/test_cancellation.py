@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from longcoref import cancellation
 from longcoref.book.revision import EVERYTHING
 from longcoref.cancellation import cancellable, cancelled_by
-from longcoref.result import Result, post_processed
+from longcoref.outcome import post_processed
+from longcoref.result import Result
 from longcoref.text import tokenize
 from test_revision import GROWING, Case
 
@@ -55,8 +56,8 @@ def processed(case: Case, check: Callable[[], None]) -> None:
     """Everything that is done with the mentions of a text, up to the JSON."""
     with cancelled_by(check):
         document = tokenize(case.document.text)
-        clusters, quotes = post_processed(document, case.mentions, EVERYTHING)
-        Result(clusters, "model", "learned", 20, document=document, quotes=quotes).to_json()
+        found = post_processed(document, case.mentions, EVERYTHING)
+        Result(found.clusters, "model", "learned", 20, document=document, quotes=found.quotes).to_json()
 
 
 @pytest.mark.parametrize("growing", sorted(GROWING))

@@ -11,8 +11,9 @@ from rich.cells import cell_len
 
 from longcoref.document import document_of_words
 from longcoref.mention import MentionRecord
+from longcoref.outcome import ResultCluster
 from longcoref.render.cast import cast_rows, write_cast, write_csv
-from longcoref.result import Result, ResultCluster
+from longcoref.result import Result
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import Quotation
 

@@ -58,7 +58,10 @@ def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 def test_mistakes_have_one_line_and_exit_code_2(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, message in [
-        ((story, "out.conll", "--to", "jsonline"), "unknown format 'jsonline'; did you mean 'jsonlines'? (choose from"),
+        (
+            (story, "out.conll", "--to", "jsonline"),
+            "unknown output format 'jsonline'; did you mean 'jsonlines'? (choose from",
+        ),
         ((story, "out"), "out: unknown suffix; end the name in .conll, "),
         ((story, "-"), "-: unknown suffix"),
         ((story, "out.json", "--fold", "0", "--part", "dev"), "conll has no folds or parts"),

@@ -32,8 +32,9 @@ from longcoref.formats import read_corpus
 from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.decision import Decision
 from longcoref.mention import MentionRecord
+from longcoref.outcome import ResultCluster, annotation
 from longcoref.render.html import page
-from longcoref.result import Result, ResultCluster, annotation
+from longcoref.result import Result
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 from longcoref.text.quotations import Quotation

@@ -12,7 +12,7 @@ from longcoref.book.revision import BookPolicy, revise
 from longcoref.book.speakers import ADDRESSEE_CUES, SPEAKER_CUES
 from longcoref.document import Document
 from longcoref.mention import MentionRecord
-from longcoref.result import collect
+from longcoref.outcome import collect
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 from longcoref.text.quotations import Quotation

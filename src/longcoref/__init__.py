@@ -10,9 +10,10 @@ from longcoref.spans import CharSpan, WordSpan
 
 if TYPE_CHECKING:
     from longcoref.mention import MentionRecord
+    from longcoref.outcome import ResultCluster
     from longcoref.reading import Reading
     from longcoref.resolver import Resolver, load
-    from longcoref.result import Result, ResultCluster
+    from longcoref.result import Result
     from longcoref.text.quotations import Quotation
 
 __version__ = "0.1.0"
@@ -41,7 +42,7 @@ _LAZY = {
     "Reading": "longcoref.reading",
     "Resolver": "longcoref.resolver",
     "Result": "longcoref.result",
-    "ResultCluster": "longcoref.result",
+    "ResultCluster": "longcoref.outcome",
     "load": "longcoref.resolver",
 }
 

@@ -14,7 +14,7 @@ from longcoref.document import Document
 from longcoref.errors import InputError
 from longcoref.memory import ActionKind, MemoryPolicy
 from longcoref.metrics import Scores, score_documents
-from longcoref.result import post_processed
+from longcoref.outcome import post_processed
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.model import Model
 from longcoref.runtime.reading import Block, read_document
@@ -95,7 +95,7 @@ def evaluate(
             if document.clusters is None:
                 raise InputError("has no gold clusters to score against", document.id)
             read = read_document(document, model, policy)
-            clusters, _ = post_processed(document, read.mentions, book)
+            clusters = post_processed(document, read.mentions, book).clusters
             response = [cluster_of(mention.words for mention in cluster) for cluster in clusters]
             records.append(_record(document, read, response, model, keep_singletons))
             responses.append(document.with_clusters(response))

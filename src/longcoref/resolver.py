@@ -14,13 +14,15 @@ from typing import Any
 
 from longcoref.book.revision import EVERYTHING, BookPolicy, book_policy
 from longcoref.config import MemoryConfig
+from longcoref.corrections import Correction
 from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, chosen_policy
 from longcoref.mention import MentionRecord
+from longcoref.outcome import annotation, collect, post_processed
 from longcoref.pipe import outcomes
 from longcoref.reading import Reading
-from longcoref.result import Result, annotation, collect, post_processed
+from longcoref.result import Result
 from longcoref.runtime.model import Model, open_model
 from longcoref.runtime.reading import Reader
 from longcoref.runtime.state import load_state
@@ -86,11 +88,11 @@ class Resolver:
         book = self.book if post_processing is None else book_policy(post_processing)
         return Resolver(self.model.in_style(style), policy, book=book, source=self._source)
 
-    def __call__(self, text: str, *, id: str = "") -> Result:
-        """The clusters of a text."""
+    def __call__(self, text: str, *, id: str = "", corrections: Sequence[Correction] = ()) -> Result:
+        """The clusters of a text. All `corrections` hold in them, such as those of a `Result.from_json`."""
         if not isinstance(text, str):
             raise UsageError(f"a text must be a string, got {type(text).__name__}")
-        return self.document(tokenize(text, id=id))
+        return self.document(tokenize(text, id=id), corrections=corrections)
 
     def words(
         self,
@@ -112,9 +114,10 @@ class Resolver:
         document: Document,
         *,
         mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None,
+        corrections: Sequence[Correction] = (),
     ) -> Result:
         """The clusters of a document with its own words and sentences; `mentions` as for `words`."""
-        return self.result(document, self.mentions(document, mentions=mentions))
+        return self.result(document, self.mentions(document, mentions=mentions), corrections=corrections)
 
     def mentions(
         self, document: Document, *, mentions: Mapping[int, Sequence[tuple[int, int]]] | None = None
@@ -129,19 +132,23 @@ class Resolver:
         for block in reader.read(document.read(), text=document.text, last=True, given=given):
             yield from block.mentions
 
-    def result(self, document: Document, mentions: Iterable[MentionRecord]) -> Result:
+    def result(
+        self, document: Document, mentions: Iterable[MentionRecord], *, corrections: Sequence[Correction] = ()
+    ) -> Result:
         """The result for the mentions of a document, post-processed: for callers who also want to see the mentions."""
         kept = [mention.without_decision() for mention in mentions if mention.entity is not None]
-        clusters, quotes = post_processed(document, kept, self.book)
-        annotated = document.with_clusters(annotation(clusters))
+        outcome = post_processed(document, kept, self.book, corrections)
+        annotated = document.with_clusters(annotation(outcome.clusters))
         return Result(
-            clusters,
+            outcome.clusters,
             self.model.name,
             self.policy.name,
             self.policy.capacity,
             id=document.id,
             document=annotated,
-            quotes=quotes,
+            quotes=outcome.quotes,
+            narrator=outcome.narrator,
+            corrections=tuple(corrections),
         )
 
     def provisional(self, mentions: Iterable[MentionRecord]) -> Result:

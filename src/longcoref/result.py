@@ -3,53 +3,39 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from longcoref.book.revision import BookPolicy, revise
-from longcoref.cancellation import cancellable
-from longcoref.clusters import Cluster, Mention
+from longcoref.clusters import KINDS, Mention
+from longcoref.corrections import ROLES, Correction, read_corrections
 from longcoref.document import Document
-from longcoref.errors import MissingExtraError, UsageError
+from longcoref.errors import InputError, MissingExtraError, UsageError, quoted
+from longcoref.formats.corpus import open_corpus, read_sources
+from longcoref.formats.json import RECORD_READERS, SCHEMA, document_of_record, document_record, words_at_record
+from longcoref.formats.records import Record, read_records
+from longcoref.formats.source import Source
 from longcoref.mention import MentionRecord
-from longcoref.spans import WordSpan
-from longcoref.summary import Summary
+from longcoref.outcome import Outcome, ResultCluster, annotation, cluster_of_mentions, corrected, guessed_kind
+from longcoref.spans import WordsAt, WordSpan
 from longcoref.text.quotations import Quotation
 
-SCHEMA = "longcoref/1"
-
-
-@dataclass(frozen=True, slots=True)
-class ResultCluster:
-    """One entity with its mentions in text order: named after the most informative one, typed by the majority."""
-
-    id: int
-    name: str
-    type: str | None
-    mentions: tuple[MentionRecord, ...] = field(repr=False)
-
-    def __iter__(self) -> Iterator[MentionRecord]:
-        return iter(self.mentions)
-
-    def __len__(self) -> int:
-        return len(self.mentions)
-
-    def as_json(self) -> dict[str, Any]:
-        """The cluster as JSON values."""
-        mentions = [mention.as_json(self.type) for mention in cancellable(self.mentions)]
-        return {"id": self.id, "name": self.name, "type": self.type, "mentions": mentions}
+if TYPE_CHECKING:
+    from longcoref.render.resolved import ResolvedText
 
 
 @dataclass(frozen=True)
 class Result:
     """The clusters of a text, in order of first mention. Iterating yields them.
 
-    `quotes` is the quoted speech in text order. `document` has the words and sentences, with the clusters as its
-    annotation; it is None while a text is still being read.
+    `quotes` is the quoted speech in text order, `narrator` the id of the cluster that tells the story as "I", and
+    `corrections` what a person decided. `document` has the words and sentences, with the clusters as its annotation; it
+    is None while a text is still being read, and if the result was read from JSON without the text.
     """
 
     clusters: tuple[ResultCluster, ...]
@@ -59,6 +45,39 @@ class Result:
     id: str = ""
     document: Document | None = field(default=None, repr=False)
     quotes: tuple[Quotation, ...] = field(default=(), repr=False)
+    narrator: int | None = None
+    corrections: tuple[Correction, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def from_json(cls, source: str | bytes, *, text: str | None = None) -> Result:
+        """The result that `to_json` wrote, or one that was corrected in the reader page.
+
+        `text` is for JSON without it, such as an answer of the server.
+        """
+        data = source.encode() if isinstance(source, str) else source
+        records = list(read_records(Source("result.json", io.BytesIO(data))))
+        if len(records) != 1:
+            raise InputError(f"expected the JSON of one result, got {len(records)}")
+        (record,) = records
+        return cls.from_record(replace(record, values={"text": text, **record.values}))
+
+    @classmethod
+    def from_record(cls, record: Record, document: Document | None = None) -> Result:
+        """The result of an object of the schema `longcoref/1`; `document` saves reading the document again."""
+        document = document_of_record(record) if document is None else document
+        if document.clusters is None:
+            raise record.error("has no clusters: resolve the text first, with longcoref resolve")
+        return _result_of_record(record, document)
+
+    @classmethod
+    def from_document(cls, document: Document) -> Result:
+        """The result that an annotated document describes; kinds that it does not give are guessed from the words."""
+        clusters = tuple(
+            cluster_of_mentions(number, [_mention_of(document, mention, number) for mention in cluster.mentions])
+            for number, cluster in enumerate(document.clusters or ())
+        )
+        annotated = document.with_clusters(annotation(clusters))
+        return cls(clusters, "", "", None, id=document.id, document=annotated)
 
     def __iter__(self) -> Iterator[ResultCluster]:
         return iter(self.clusters)
@@ -70,7 +89,10 @@ class Result:
     def known_document(self) -> Document:
         """The document, for outputs that need the text."""
         if self.document is None:
-            raise UsageError("this output needs the text, but the result is provisional and has none: finish reading")
+            raise UsageError(
+                "this output needs the text, but the result has none: it is provisional (finish reading), or its JSON "
+                "was written without the text"
+            )
         return self.document
 
     @cached_property
@@ -119,35 +141,105 @@ class Result:
             for quote in self.quotes
         )
         document = None if self.document is None else self.document.with_clusters(annotation(kept))
-        return replace(self, clusters=kept, document=document, quotes=quotes)
+        narrator = self.narrator if self.narrator in ids else None
+        return replace(self, clusters=kept, document=document, quotes=quotes, narrator=narrator)
 
-    def as_json(self) -> dict[str, Any]:
-        """The result as JSON values, schema `longcoref/1`."""
+    def with_corrections(self, corrections: Iterable[Correction]) -> Result:
+        """The result after more corrections; those made before are kept unless a new one contradicts them."""
+        decisions = (*self.corrections, *corrections)
+        outcome = corrected(self.known_document, Outcome(self.clusters, self.quotes, self.narrator), decisions)
+        return replace(
+            self,
+            clusters=outcome.clusters,
+            document=self.known_document.with_clusters(annotation(outcome.clusters)),
+            quotes=outcome.quotes,
+            narrator=outcome.narrator,
+            corrections=decisions,
+        )
+
+    def get_clusters(self, *, as_strings: bool = True) -> list[list[Any]]:
+        """The clusters as lists of strings or, with `as_strings=False`, of pairs (start, end)."""
+        return [[m.text if as_strings else (m.start, m.end) for m in cluster] for cluster in self.clusters]
+
+    def as_json(self, *, text: bool = False) -> dict[str, Any]:
+        """The result as JSON values, schema `longcoref/1`; with `text`, also the text, its words and sentences."""
+        document = document_record(self.document) if text and self.document is not None else {}
+        document.pop("id", None)
         return {
             "schema": SCHEMA,
             **({"id": self.id} if self.id else {}),
             "model": self.model,
             "memory": {"policy": self.memory, "capacity": self.capacity},
+            **document,
             "clusters": [cluster.as_json() for cluster in self.clusters],
             **({"quotes": [quote.as_json() for quote in self.quotes]} if self.quotes else {}),
+            **({} if self.narrator is None else {"narrator": self.narrator}),
+            **({"corrections": [one.as_json() for one in self.corrections]} if self.corrections else {}),
         }
 
-    def to_json(self) -> str:
-        """The result as JSON text."""
-        return json.dumps(self.as_json(), ensure_ascii=False)
+    def to_json(self, *, text: bool = True) -> str:
+        """The result as JSON text, from which `from_json` makes it again; `text=False` leaves out the text."""
+        return json.dumps(self.as_json(text=text), ensure_ascii=False)
+
+    def to_html(self, *, title: str | None = None) -> str:
+        """The reader page, a single HTML file."""
+        from longcoref.render.html import page
+
+        return page(self, self.known_document.text, title=self.id if title is None else title)
+
+    def resolved(
+        self,
+        *,
+        pronouns_only: bool = False,
+        types: Collection[str] | None = None,
+        min_score: float = 0.0,
+        max_distance: int | None = None,
+    ) -> ResolvedText:
+        """The text with mentions replaced by names, and where each part of it comes from.
+
+        `pronouns_only` leaves nouns and names as they are. Only mentions of entities of these `types` are replaced,
+        with a probability of at least `min_score`, and at most `max_distance` words after the entity was last named.
+        """
+        from longcoref.render.resolved import Replacing, resolved
+
+        return resolved(self, Replacing(pronouns_only, types, min_score, max_distance))
+
+    def resolved_text(self, **options: Any) -> str:
+        """The text with mentions replaced by names; the options are those of `resolved`."""
+        return self.resolved(**options).text
 
     def to_frame(self) -> Any:
-        """A pandas data frame with one row per mention, in text order."""
+        """A pandas data frame with one row per mention, in text order; those of several texts can be concatenated."""
         try:
             pandas = importlib.import_module("pandas")
         except ImportError as error:
             raise MissingExtraError("data frames need pandas, which is not installed: pip install pandas") from error
         columns = ("start", "end", "text", "kind", "type", "score", "sentence")
         rows = [
-            (cluster.id, cluster.name, *(getattr(mention, name) for name in columns))
+            (self.id, cluster.id, cluster.name, *(getattr(mention, name) for name in columns))
             for mention, cluster in self.mentions
         ]
-        return pandas.DataFrame(rows, columns=["cluster", "name", *columns])
+        return pandas.DataFrame(rows, columns=["document", "cluster", "name", *columns])
+
+
+def read_results(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    fold: int | None = None,
+    part: str | None = None,
+    types: str | Path | None = None,
+    lenient: bool = False,
+) -> Iterator[Result]:
+    """The results of a file or folder in our JSON, or those that the documents of a corpus describe.
+
+    The arguments are those of `formats.read_corpus`.
+    """
+    chosen, sources = open_corpus(path, format=format, fold=fold, part=part)
+    if chosen.name in RECORD_READERS:
+        read = RECORD_READERS[chosen.name]
+        return (Result.from_record(record) for source in sources for record in read(source))
+    return map(Result.from_document, read_sources(chosen, sources, types=types, lenient=lenient))
 
 
 def is_wanted(type: str | None, count: int, types: Collection[str] | None, min_mentions: int) -> bool:
@@ -155,38 +247,78 @@ def is_wanted(type: str | None, count: int, types: Collection[str] | None, min_m
     return count >= min_mentions and (types is None or type in types)
 
 
-def annotation(clusters: Iterable[ResultCluster]) -> tuple[Cluster, ...]:
-    """The clusters as a document carries them."""
-    return tuple(
-        Cluster(tuple(Mention(m.words, m.kind, m.type) for m in cluster.mentions), str(cluster.id))
-        for cluster in clusters
+def _mention_of(document: Document, mention: Mention, entity: int) -> MentionRecord:
+    """The record of an annotated mention."""
+    record = MentionRecord.of(
+        document, mention.span, kind=mention.kind or "", type=mention.type, entity=entity, score=1.0
+    )
+    return record if record.kind in KINDS else replace(record, kind=guessed_kind(record.facts))
+
+
+def _result_of_record(record: Record, document: Document) -> Result:
+    """The result of an object whose document has been read from it."""
+    words_at = WordsAt(document.offsets)
+    numbers: dict[Any, int] = {}
+    clusters = []
+    for item in record.records("clusters"):
+        id = item.get("id")
+        number = id if type(id) is int else len(numbers)
+        while number in numbers.values():
+            number += 1
+        numbers[len(numbers) if id is None else id] = number
+        mentions = []
+        for place in item.records("mentions"):
+            own = place if "type" in place.values else item
+            annotated = Mention(words_at_record(place, words_at), place.string("kind"), own.string("type"))
+            score = place.get("score")
+            mention = _mention_of(document, annotated, number)
+            if score is not None:
+                mention = replace(mention, score=place.number("score"))
+            if record.get("text") is None and place.get("sentence") is not None:
+                mention = replace(mention, sentence=place.integer("sentence"))
+            mentions.append(mention)
+        summary = cluster_of_mentions(number, sorted(mentions, key=lambda mention: mention.words))
+        name = item.string("name") or summary.name
+        typed = item.string("type") if "type" in item.values else summary.type
+        clusters.append(replace(summary, name=name, type=typed))
+    clusters.sort(key=lambda cluster: [mention.words for mention in cluster])
+    memory = record.get("memory") if isinstance(record.get("memory"), dict) else {}
+    return Result(
+        tuple(clusters),
+        record.string("model") or "",
+        str(memory.get("policy") or ""),
+        memory.get("capacity"),
+        id=document.id,
+        document=document.with_clusters(annotation(clusters)) if record.get("text") is not None else None,
+        quotes=tuple(sorted(_quotes_of(record, document, words_at, numbers), key=lambda quote: quote.start)),
+        narrator=numbers.get(record.get("narrator")) if isinstance(record.get("narrator"), int | str) else None,
+        corrections=read_corrections(record),
     )
 
 
-def post_processed(
-    document: Document, mentions: Sequence[MentionRecord], book: BookPolicy
-) -> tuple[tuple[ResultCluster, ...], tuple[Quotation, ...]]:
-    """The clusters and quotations of a document, given the mentions in text order as the memory decided them."""
-    revision = revise(document, mentions, book)
-    # Data that only post-processing needs would be most of what a result stores for a pronoun.
-    settled = (replace(mention, rivals=(), revised_from=None, decision=None) for mention in revision.mentions)
-    return collect(settled, narrator=revision.narrator), revision.quotations
+def _quotes_of(record: Record, document: Document, words_at: WordsAt, numbers: dict[Any, int]) -> Iterator[Quotation]:
+    def words_of(quote: Record) -> WordSpan:
+        if record.get("text") is not None:
+            return words_at_record(quote, words_at)
+        # Without its text, only the words of the mentions are known.
+        first = bisect_left(document.offsets, (quote.integer("start"), 0))
+        return WordSpan(first, max(first, bisect_left(document.offsets, (quote.integer("end"), 0))))
+
+    for quote in record.records("quotes") if record.get("quotes") is not None else ():
+        speaker, addressee = (None if quote.get(role) is None else _number_of(quote, role, numbers) for role in ROLES)
+        yield Quotation(
+            words_of(quote),
+            quote.integer("start"),
+            quote.integer("end"),
+            continues=bool(quote.get("continues")),
+            speaker=speaker,
+            addressee=addressee,
+            score=0.0 if quote.get("score") is None else quote.number("score"),
+        )
 
 
-def collect(mentions: Iterable[MentionRecord], *, narrator: int | None = None) -> tuple[ResultCluster, ...]:
-    """The clusters of mentions in text order, by entity number; mentions without an entity are left out.
-
-    A narrator without a name is called "I", whatever others call them.
-    """
-    found: dict[int, list[MentionRecord]] = {}
-    for mention in cancellable(mentions):
-        if mention.entity is not None:
-            found.setdefault(mention.entity, []).append(mention)
-    return tuple(_cluster(entity, members, entity == narrator) for entity, members in sorted(found.items()))
-
-
-def _cluster(entity: int, mentions: Sequence[MentionRecord], narrates: bool) -> ResultCluster:
-    summary = Summary()
-    for mention in cancellable(mentions):
-        summary.add(mention, naming=not narrates or mention.kind == "PRON" or mention.name is not None)
-    return ResultCluster(entity, summary.name, summary.type, tuple(mentions))
+def _number_of(quote: Record, role: str, numbers: dict[Any, int]) -> int:
+    id = quote.get(role)
+    if not isinstance(id, int | str) or id not in numbers:
+        raise quote.error(f"{quote.path}{role}: expected the id of a cluster, got {quoted(id)}")
+    return numbers[id]

@@ -30,8 +30,9 @@ from longcoref.document import Document
 from longcoref.errors import InputError
 from longcoref.files import atomic_bytes
 from longcoref.mention import MentionRecord
+from longcoref.outcome import ResultCluster, annotation
 from longcoref.resolver import Resolver, load
-from longcoref.result import Result, ResultCluster, annotation
+from longcoref.result import Result
 from longcoref.runtime.model import find_model, shipped_models
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.text.of_words import split_words_into_sentences

@@ -78,6 +78,20 @@ EncodingOption = Annotated[
 KeepAllOption = Annotated[
     bool, typer.Option("--keep-all", help="Also read Project Gutenberg's header and licence, which are left out.")
 ]
+MinScoreOption = Annotated[
+    float,
+    typer.Option(
+        "--min-score", min=0.0, max=1.0, help="In resolved text, replace only mentions of at least this probability."
+    ),
+]
+MaxDistanceOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-distance",
+        min=0,
+        help="In resolved text, replace only mentions at most this many words after the entity was last named.",
+    ),
+]
 FromOption = Annotated[
     str | None,
     typer.Option(

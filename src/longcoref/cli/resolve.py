@@ -20,7 +20,9 @@ from longcoref.cli.options import (
     CellsOption,
     EncodingOption,
     KeepAllOption,
+    MaxDistanceOption,
     MemoryOption,
+    MinScoreOption,
     ModelOption,
     PostProcessingOption,
     QuietOption,
@@ -29,7 +31,9 @@ from longcoref.cli.options import (
     ThreadsOption,
     bytes_of,
 )
-from longcoref.errors import InputError, UsageError, unknown_name
+from longcoref.corrections import Correction
+from longcoref.document import Document
+from longcoref.errors import InputError, UsageError, quoted, unknown_name
 from longcoref.extraction import EXTRACTED_SUFFIX
 from longcoref.files import atomic_text
 from longcoref.formats import FORMATS
@@ -37,7 +41,9 @@ from longcoref.formats.registry import is_folder
 from longcoref.mention import MentionRecord
 from longcoref.render.lines import MentionWriter, TraceWriter
 from longcoref.render.outputs import GROUPS, OUTPUTS, Output, Resolved, chosen_formats, resolve_for
+from longcoref.render.resolved import Replacing
 from longcoref.resolver import Resolver, load
+from longcoref.result import Result, read_results
 from longcoref.runtime.footprint import Budget
 
 _CHECK_EVERY = 64  # mentions between two checks of the memory limit
@@ -94,6 +100,15 @@ def resolve(
     trace: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write each decision with its scores to this file (JSON lines).")
     ] = None,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON corrected in the reader page: all decisions in it are kept, the rest is resolved around them.",
+        ),
+    ] = None,
+    min_score: MinScoreOption = 0.0,
+    max_distance: MaxDistanceOption = None,
     source_format: Annotated[
         str,
         typer.Option(
@@ -120,6 +135,7 @@ def resolve(
       longcoref resolve novel.txt -o novel.jsonl --memory-limit 1GB
       longcoref resolve novel.txt -o out/ --to json,html,csv,booknlp
       longcoref resolve 'chapters/*.txt' -o resolved/ --to conll
+      longcoref resolve novel.txt -o novel.html --corrections corrected.json
       cat story.txt | longcoref resolve - --to resolved --types PER --min-mentions 2
 
     """
@@ -135,6 +151,10 @@ def resolve(
         raise UsageError(f"{len(formats)} formats need {len(formats)} files: write them into a folder with -o out/")
     if folder is None and len(inputs) > 1 and OUTPUTS[formats[0]].single:
         raise UsageError(f"{formats[0]} holds one text, got {len(inputs)}: write them into a folder with -o out/")
+    decided = None if corrections is None else _Corrections.read(corrections, one=len(inputs) == 1)
+    if decided is not None and not all(OUTPUTS[format].whole for format in formats):
+        raise UsageError("--to jsonl is written before the text ends, so it cannot use --corrections: choose json")
+    replacing = Replacing(min_score=min_score, max_distance=max_distance)
     budget = None
     if memory_limit is not None:
         holding = any(OUTPUTS[format].whole for format in formats) or wanted is not None or min_mentions > 1
@@ -144,7 +164,7 @@ def resolve(
         tracer = None if trace is None else TraceWriter(stack.enter_context(atomic_text(trace)))
         display = stack.enter_context(_Display(quiet=quiet))
         beside = folder or (None if out == "-" else Path(out).parent)
-        reading = _Reading(resolver, display, tracer, budget, wanted, min_mentions, beside)
+        reading = _Reading(resolver, display, tracer, budget, wanted, min_mentions, beside, decided, replacing)
         if folder is not None:
             reading.write_folder(inputs, folder, formats)
         elif out == "-":
@@ -186,6 +206,40 @@ def _budget(limit: str, resolver: Resolver, held: Sequence[Input]) -> Budget:
 
 
 @dataclass(frozen=True)
+class _Corrections:
+    """The corrected results of a file, by id; one result for one text needs none."""
+
+    path: Path
+    results: dict[str, Result]
+    one: bool
+
+    @classmethod
+    def read(cls, path: Path, *, one: bool) -> _Corrections:
+        """Reads a file of our JSON."""
+        results = {result.id: result for result in read_results(path)}
+        if not any(result.corrections for result in results.values()):
+            raise InputError("contains no corrections: to turn it into other formats, use longcoref convert", path)
+        return cls(path, results, one and len(results) == 1)
+
+    def of(self, document: Document) -> tuple[Correction, ...]:
+        """The corrections of a document, none if there are only others; an error if they are for another text."""
+        result = next(iter(self.results.values())) if self.one else self.results.get(document.id)
+        if result is None:
+            return ()
+        text = result.known_document.text
+        if text != document.text:
+            place = next((n for n, pair in enumerate(zip(text, document.text, strict=False)) if pair[0] != pair[1]), -1)
+            place = min(len(text), len(document.text)) if place < 0 else place
+            there, here = (quoted(whole[place : place + 40]) for whole in (text, document.text))
+            raise InputError(
+                f"was corrected in another text than {quoted(document.id)}: from character {place} on it has {there}, "
+                f"and the text has {here}",
+                self.path,
+            )
+        return result.corrections
+
+
+@dataclass(frozen=True)
 class _Reading:
     """Reads texts and writes what was found, with everything that the command line asks for."""
 
@@ -196,6 +250,8 @@ class _Reading:
     types: list[str] | None
     min_mentions: int
     beside: Path | None
+    corrections: _Corrections | None
+    replacing: Replacing
 
     def write(self, inputs: Sequence[Input], stream: IO[str], format: str) -> None:
         """Writes all texts to one stream."""
@@ -227,7 +283,14 @@ class _Reading:
             self._report(item, [document.text])
             watched = self._watched(item, self.resolver.mentions(document), len(document.text))
             return resolve_for(
-                outputs, self.resolver, document, watched, types=self.types, min_mentions=self.min_mentions
+                outputs,
+                self.resolver,
+                document,
+                watched,
+                types=self.types,
+                min_mentions=self.min_mentions,
+                corrections=() if self.corrections is None else self.corrections.of(document),
+                replacing=self.replacing,
             )
         writer = partial(
             MentionWriter,

@@ -108,3 +108,10 @@ NUMBERED_HEADINGS, OTHER_HEADINGS = _words("chapters", "numbered_headings"), _wo
 
 BEFORE_OBJECTS, CLAUSE_OPENERS = _words("hiding", "before_objects"), _words("hiding", "clause_openers")
 COMMON_VERBS, AFTER_SHORT_IS = _words("hiding", "common_verbs"), _words("hiding", "after_short_is")
+
+THIRD_PERSON_FORMS: Mapping[str, str] = _TABLES["agreement"]["third_person"]
+PLURAL_FORMS: Mapping[str, str] = _TABLES["agreement"]["plural"]
+UNCHANGING_VERBS, NOT_PAST = _words("agreement", "unchanging"), _words("agreement", "not_past")
+ADVERBS, NO_VERB = _words("agreement", "adverbs"), _words("agreement", "no_verb")
+BEFORE_QUESTION, SET_PHRASES = _words("agreement", "before_question"), _words("agreement", "set_phrases")
+ADDRESSES, STAYING_PRONOUNS = _words("agreement", "addresses"), _words("agreement", "staying")

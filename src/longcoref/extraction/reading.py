@@ -184,7 +184,8 @@ def _plain(source: Source, head: bytes, size: int) -> Iterator[str]:
             name = next((name for name in FORMATS if name != "text" and FORMATS[name].detect(piece, source.name)), None)
             if name is not None:
                 raise source.error(
-                    f"is in the format {name}, not plain text: to convert its clusters, use longcoref convert; to "
+                    f"is in the format {name}, not plain text: to convert its clusters, use longcoref convert; to keep "
+                    "the corrections in it, give the text and --corrections FILE; to "
                     f"resolve its text again, use --from {name}"
                 )
             first = False

@@ -39,6 +39,27 @@ def read_corpus(
     Raises `UsageError` at once for an option that the format does not support, and `InputError` with file and line
     when it reaches a damaged file.
     """
+    chosen, sources = open_corpus(path, format=format, fold=fold, part=part)
+    return read_sources(chosen, sources, types=types, lenient=lenient)
+
+
+def read_sources(
+    chosen: Format, sources: Iterable[Source], *, types: str | Path | None = None, lenient: bool = False
+) -> Iterator[Document]:
+    """The documents of the files of `open_corpus`; as for `read_corpus`."""
+    annotate = chosen.corpus.annotate if chosen.corpus is not None else None
+    if types is not None and annotate is None:
+        raise UsageError(f"{chosen.name} does not read types from other files: only litbank does")
+    documents = _documents(sources, chosen, lenient=lenient)
+    if types is None or annotate is None:
+        return documents
+    return (annotate(document, Path(types)) for document in documents)
+
+
+def open_corpus(
+    path: str | Path, *, format: str | None = None, fold: int | None = None, part: str | None = None
+) -> tuple[Format, Iterator[Source]]:
+    """The format of a file or folder, and its files, which are opened one after another; as for `read_corpus`."""
     root = Path(path)
     piped = sys.stdin.buffer.read() if str(path) == "-" else None
     if format is not None:
@@ -48,14 +69,12 @@ def read_corpus(
     corpus = chosen.corpus
     if (fold is not None or part is not None) and corpus is None:
         raise UsageError(f"{chosen.name} has no folds or parts: give the folder or file of the part")
-    if types is not None and (corpus is None or corpus.annotate is None):
-        raise UsageError(f"{chosen.name} does not read types from other files: only litbank does")
     if fold is not None and part is None:
         raise UsageError("a fold consists of parts: choose train, dev or test")
     if piped is not None:
-        return _read_source(Source("stdin", io.BytesIO(piped)), chosen, {}, lenient=lenient)
+        return chosen, iter([Source("stdin", io.BytesIO(piped))])
     files = corpus.select(root, fold, part) if corpus is not None and part is not None else _files(root, chosen)
-    return _read_files(files, chosen, None if types is None else Path(types), lenient=lenient)
+    return chosen, _opened(files)
 
 
 def _files(root: Path, format: Format) -> list[Path]:
@@ -68,29 +87,31 @@ def _files(root: Path, format: Format) -> list[Path]:
     return files
 
 
-def _read_files(files: list[Path], format: Format, types: Path | None, *, lenient: bool) -> Iterator[Document]:
-    seen: dict[tuple[str, int], str] = {}
-    annotate = format.corpus.annotate if format.corpus is not None else None
+def _opened(files: list[Path]) -> Iterator[Source]:
     for file in files:
         with open_source(file) as source:
-            for document in _read_source(source, format, seen, lenient=lenient):
-                yield document if types is None or annotate is None else annotate(document, types)
+            yield source
 
 
-def _read_source(
-    source: Source, format: Format, seen: dict[tuple[str, int], str], *, lenient: bool
-) -> Iterator[Document]:
-    """The documents of one source; `seen` maps the keys so far to where they were read."""
-    empty = True
-    for line, document in format.read(source, lenient=lenient):
-        empty = False
-        if document.key in seen:
-            id, part = document.key
-            raise source.error(f"document {quoted(id)}, part {part}, was read before, at {seen[document.key]}", line)
-        seen[document.key] = f"{source.name}:{line}"
-        yield document
-    if empty:
-        raise source.error(f"no {format.name} document in this file")
+def _documents(sources: Iterable[Source], format: Format, *, lenient: bool) -> Iterator[Document]:
+    """The documents of some sources; two with the same key are an error."""
+    seen: dict[tuple[str, int], str] = {}
+    for source in sources:
+        empty = True
+        for line, document in format.read(source, lenient=lenient):
+            empty = False
+            check_new(document, source, line, seen)
+            yield document
+        if empty:
+            raise source.error(f"no {format.name} document in this file")
+
+
+def check_new(document: Document, source: Source, line: int, seen: dict[tuple[str, int], str]) -> None:
+    """Raises an error if a document with this key is among those `seen`, and adds it to them."""
+    if document.key in seen:
+        id, part = document.key
+        raise source.error(f"document {quoted(id)}, part {part}, was read before, at {seen[document.key]}", line)
+    seen[document.key] = f"{source.name}:{line}"
 
 
 def left_out(document: Document, format: str) -> frozenset[str]:
@@ -142,7 +163,7 @@ def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -
     names: set[str] = set()
     with atomic_texts(folder) as opened:
         for document in documents:
-            name = _file_name(document) + format.suffixes[0]
+            name = file_name(document) + format.suffixes[0]
             if name in names:
                 raise UsageError(f"two documents would be written to {folder / name}; write one file instead")
             names.add(name)
@@ -150,7 +171,7 @@ def _write_folder(documents: Iterable[Document], folder: Path, format: Format) -
                 format.write([document], stream)
 
 
-def _file_name(document: Document) -> str:
+def file_name(document: Document) -> str:
     """A file name for a document: its id, without characters that are special in paths."""
     plain = re.sub(r"[^\w.,+=@ -]|^\.", "_", document.id)
     short = plain.encode()[:180].decode(errors="ignore") or "document"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, groupby, pairwise
 from typing import IO, Any
@@ -21,7 +21,7 @@ from longcoref.errors import DocumentError, quoted
 from longcoref.formats.build import in_text_order
 from longcoref.formats.records import Record, is_list_of, read_record_lines, read_records
 from longcoref.formats.source import Source
-from longcoref.spans import CharSpan, WordSpan
+from longcoref.spans import CharSpan, WordsAt, WordSpan
 from longcoref.text import tokenize
 
 SCHEMA = "longcoref/1"
@@ -83,7 +83,8 @@ def cluster_records(document: Document) -> list[dict[str, Any]]:
     return records
 
 
-def _line(document: Document) -> str:
+def object_line(document: Document) -> str:
+    """A document as one line of JSON."""
     record = document_record(document)
     if document.clusters is not None:
         record["clusters"] = cluster_records(document)
@@ -92,40 +93,50 @@ def _line(document: Document) -> str:
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
     """Writes an object for a single document, and a list with one document per line for several."""
+    write_objects(map(object_line, documents), stream)
+
+
+def write_objects(objects: Iterable[str], stream: IO[str]) -> None:
+    """Writes a single JSON object as it is, and several as a list with one per line."""
     several = False
     pending: str | None = None
-    for document in documents:
+    for text in objects:
         if pending is not None:
             stream.write(f"{'' if several else '['}{pending},\n")
             several = True
-        pending = _line(document)
+        pending = text
     stream.write(f"{'[]' if pending is None else pending}{']' if several else ''}\n")
 
 
 def write_lines(documents: Iterable[Document], stream: IO[str]) -> None:
     """Writes one JSON object per line and document."""
-    stream.writelines(f"{_line(document)}\n" for document in documents)
+    stream.writelines(f"{object_line(document)}\n" for document in documents)
+
+
+RECORD_READERS: dict[str, Callable[[Source], Iterator[Record]]] = {"json": read_records, "jsonl": read_record_lines}
+"""How the objects of a file are read, by the name of its format."""
 
 
 def read(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Document]]:
     """The documents of a file, each with its first line."""
     for record in read_records(source):
-        yield record.line, _document(record)
+        yield record.line, document_of_record(record)
 
 
 def read_lines(source: Source, *, lenient: bool = False) -> Iterator[tuple[int, Document]]:
     """The documents of a file with one per line, as a stream."""
     for record in read_record_lines(source):
-        yield record.line, _document(record)
+        yield record.line, document_of_record(record)
 
 
-def _document(record: Record) -> Document:
+def document_of_record(record: Record) -> Document:
+    """The document that an object describes."""
     if record.get("schema") != SCHEMA:
         raise record.error(f"expected schema {SCHEMA!r}, got {quoted(record.get('schema'))}")
     id = record.string("id")
     try:
         document = _words(record, record.source.stem if id is None else id)
-        words_at = _WordsAt(document.offsets)
+        words_at = WordsAt(document.offsets)
         return replace(
             document,
             part=0 if record.get("part") is None else record.integer("part"),
@@ -137,26 +148,20 @@ def _document(record: Record) -> Document:
         raise record.error(str(error)) from error
 
 
-class _WordsAt:
-    """Finds the words at the character offsets of an object."""
-
-    def __init__(self, offsets: Sequence[CharSpan]) -> None:
-        self._starts = {start: index for index, (start, _) in enumerate(offsets)}
-        self._ends = {end: index + 1 for index, (_, end) in enumerate(offsets)}
-
-    def __call__(self, place: Record) -> WordSpan:
-        start, end = place.integer("start"), place.integer("end")
-        words = WordSpan(self._starts.get(start, -1), self._ends.get(end, -1))
-        if not 0 <= words.start < words.end:
-            raise place.error(f"{place.path}start: {start} to {end} does not begin and end with a word")
-        return words
+def words_at_record(place: Record, words_at: WordsAt) -> WordSpan:
+    """The words at the `start` and `end` of an object."""
+    start, end = place.integer("start"), place.integer("end")
+    words = words_at(start, end)
+    if words is None:
+        raise place.error(f"{place.path}start: {start} to {end} does not begin and end with a word")
+    return words
 
 
-def _speakers(record: Record, document: Document, words_at: _WordsAt) -> tuple[str | None, ...]:
+def _speakers(record: Record, document: Document, words_at: WordsAt) -> tuple[str | None, ...]:
     speakers: list[str | None] = [None] * len(document.words)
     position = 0
     for run in record.records("speakers"):
-        start, end = words_at(run)
+        start, end = words_at_record(run, words_at)
         if start < position:
             raise run.error(f"{run.path}start: overlaps the speaker before, or comes before it")
         speakers[start:end] = [run.string("speaker")] * (end - start)
@@ -164,7 +169,7 @@ def _speakers(record: Record, document: Document, words_at: _WordsAt) -> tuple[s
     return tuple(speakers)
 
 
-def _clusters(record: Record, document: Document, words_at: _WordsAt) -> tuple[Cluster, ...]:
+def _clusters(record: Record, document: Document, words_at: WordsAt) -> tuple[Cluster, ...]:
     clusters: list[Cluster] = []
     seen: set[str] = set()
     for item in record.records("clusters"):
@@ -180,8 +185,8 @@ def _clusters(record: Record, document: Document, words_at: _WordsAt) -> tuple[C
     return in_text_order(clusters)
 
 
-def _mention(record: Record, cluster: Record, document: Document, words_at: _WordsAt) -> Mention:
-    span = words_at(record)
+def _mention(record: Record, cluster: Record, document: Document, words_at: WordsAt) -> Mention:
+    span = words_at_record(record, words_at)
     written, (start, end) = record.string("text"), document.characters(span)
     if written is not None and not (len(written) == end - start and document.text.startswith(written, start)):
         found = quoted(document.text_of(span))

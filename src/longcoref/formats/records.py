@@ -49,6 +49,13 @@ class Record:
             raise self.error(f"{self.path}{key}: expected 0 or more, got {quoted(value)}")
         return value
 
+    def number(self, key: str) -> float:
+        """The number from 0 to 1 at a key, which is required."""
+        value: Any = self.values.get(key)
+        if type(value) not in (int, float) or not 0 <= value <= 1:
+            raise self.error(f"{self.path}{key}: expected a number from 0 to 1, got {quoted(value)}")
+        return float(value)
+
     def records(self, key: str) -> list[Record]:
         """The objects of the list at a key, which is required."""
         values = self.array(key)

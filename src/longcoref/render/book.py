@@ -14,9 +14,10 @@ from itertools import combinations
 from typing import IO, Any
 from xml.sax.saxutils import escape, quoteattr
 
+from longcoref.outcome import ResultCluster
 from longcoref.render.booknlp import only_result, write_row
 from longcoref.render.cast import CastEntry, cast
-from longcoref.result import Result, ResultCluster
+from longcoref.result import Result
 from longcoref.text.chapters import find_chapters
 from longcoref.text.quotations import Quotation, paragraph_starts
 

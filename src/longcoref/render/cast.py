@@ -20,8 +20,9 @@ from rich.text import Text
 from longcoref.book.naming import without_possessive
 from longcoref.clusters import KINDS
 from longcoref.features.facts import THIRD_PERSON
+from longcoref.outcome import ResultCluster
 from longcoref.render.text import CONTROLS
-from longcoref.result import Result, ResultCluster
+from longcoref.result import Result
 
 KIND_COLUMNS = dict(zip(KINDS, ("names", "nouns", "pronouns"), strict=True))
 TABLE_COLUMNS = ("name", "type", "mentions", "quotes", *THIRD_PERSON.values(), "first", "last", "aliases")

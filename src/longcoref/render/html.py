@@ -18,7 +18,7 @@ from itertools import chain, pairwise
 from typing import IO, Any
 
 from longcoref.errors import UsageError
-from longcoref.formats.json import SCHEMA, document_record
+from longcoref.formats.json import SCHEMA
 from longcoref.memory.actions import ActionKind
 from longcoref.mention import MentionRecord
 from longcoref.result import Result
@@ -116,7 +116,7 @@ def _hash(source: str) -> str:
 
 def _record(result: Result | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(result, Result):
-        return (document_record(result.document) if result.document else {}) | result.as_json()
+        return result.as_json(text=True)
     if result.get("schema") != SCHEMA:
         raise UsageError(f"expected a result of schema {SCHEMA!r}, got {result.get('schema')!r}")
     return dict(result)

@@ -6,12 +6,13 @@ that only one of them is in memory. `GROUPS` are names for several formats that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO
 
+from longcoref.corrections import Correction
 from longcoref.document import Document
 from longcoref.errors import UsageError, unknown_name
 from longcoref.formats import FORMATS, write_stream
@@ -23,7 +24,7 @@ from longcoref.render.cast import write_cast, write_csv
 from longcoref.render.html import write_page
 from longcoref.render.json import write_json
 from longcoref.render.lines import MentionWriter
-from longcoref.render.resolved import write_resolved, write_resolved_pronouns
+from longcoref.render.resolved import EVERYTHING, Replacing, write_offsets, write_resolved
 from longcoref.render.text import write_text
 from longcoref.render.tsv import write_tsv
 from longcoref.resolver import Resolver
@@ -35,13 +36,14 @@ class Resolved:
     """A resolved text, with as much of it as the outputs need.
 
     `result` is None if the text is only streamed. `mentions` are the proposed mentions with their decisions, in text
-    order, None if they were not kept; `mention_writer` opens a writer for them.
+    order, None if they were not kept; `mention_writer` opens a writer for them. `replacing` is for resolved text.
     """
 
     id: str
     result: Result | None
     mentions: Iterable[MentionRecord] | None = None
     mention_writer: Callable[[IO[str]], MentionWriter] | None = None
+    replacing: Replacing = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +69,18 @@ def resolve_for(
     *,
     types: Collection[str] | None = None,
     min_mentions: int = 1,
+    corrections: Sequence[Correction] = (),
+    replacing: Replacing = EVERYTHING,
 ) -> Resolved:
     """A whole document, with as much of it as these outputs need; `mentions` are those of the resolver."""
     kept: list[MentionRecord] = []
     if any(output.decisions for output in outputs):
         mentions = _kept(mentions, kept)
-    result = resolver.result(document, mentions).select(types=types, min_mentions=min_mentions)
+    result = resolver.result(document, mentions, corrections=corrections)
     writer = partial(
         MentionWriter, model=resolver.model, policy=resolver.policy, types=types, min_mentions=min_mentions
     )
-    return Resolved(document.id, result, kept, writer)
+    return Resolved(document.id, result.select(types=types, min_mentions=min_mentions), kept, writer, replacing)
 
 
 def _kept(mentions: Iterable[MentionRecord], kept: list[MentionRecord]) -> Iterator[MentionRecord]:
@@ -109,6 +113,22 @@ def _of_documents(name: str, suffix: str) -> Output:
     return Output(suffix, write)
 
 
+def _of_replacements(
+    name: str,
+    suffix: str,
+    write: Callable[[Iterable[tuple[Result, Replacing]], IO[str]], None],
+    *,
+    pronouns_only: bool = False,
+) -> Output:
+    """The output of a writer of resolved text."""
+
+    def write_all(texts: Iterable[Resolved], stream: IO[str]) -> None:
+        pairs = ((text, result) for text in texts for result in _results([text], name))
+        write(((result, replace(text.replacing, pronouns_only=pronouns_only)) for text, result in pairs), stream)
+
+    return Output(suffix, write_all)
+
+
 def _write_pages(texts: Iterable[Resolved], stream: IO[str]) -> None:
     for text in texts:
         for result in _results([text], "html"):
@@ -132,8 +152,9 @@ OUTPUTS: dict[str, Output] = {
     "cast": _of_results("cast", ".cast.txt", write_cast),
     "csv": _of_results("csv", ".csv", write_csv),
     "tsv": _of_results("tsv", ".tsv", write_tsv),
-    "resolved": _of_results("resolved", ".resolved.txt", write_resolved),
-    "resolved-pronouns": _of_results("resolved-pronouns", ".pronouns.txt", write_resolved_pronouns),
+    "resolved": _of_replacements("resolved", ".resolved.txt", write_resolved),
+    "resolved-pronouns": _of_replacements("resolved-pronouns", ".pronouns.txt", write_resolved, pronouns_only=True),
+    "resolved-offsets": _of_replacements("resolved-offsets", ".offsets.tsv", write_offsets),
     "tokens": _of_results("tokens", ".tokens", write_tokens),
     "entities": _of_results("entities", ".entities", write_entities),
     "quotes": _of_results("quotes", ".quotes", write_quotes),

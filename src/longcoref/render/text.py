@@ -8,7 +8,8 @@ from typing import IO, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from longcoref.result import Result, ResultCluster
+from longcoref.outcome import ResultCluster
+from longcoref.result import Result
 
 _COLOURS = ("red", "green", "yellow", "blue", "magenta", "cyan", "bright_red", "bright_green", "bright_blue")
 CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), " ")

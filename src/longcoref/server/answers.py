@@ -83,7 +83,7 @@ class WholeAnswer:
     def finish(self) -> str:
         """Returns the object."""
         result = self._reading.finish(id=self._id)
-        return result.select(types=self._types, min_mentions=self._min_mentions).to_json()
+        return result.select(types=self._types, min_mentions=self._min_mentions).to_json(text=False)
 
 
 class LineAnswer:
@@ -130,7 +130,7 @@ class LineAnswer:
         self._writer.end()
         result = self._resolver.result(tokenize(self._text, id=self._id), self._mentions)
         selected = result.select(types=self._types, min_mentions=self._min_mentions)
-        self._lines.write(f'{{"result": {selected.to_json()}}}\n')
+        self._lines.write(f'{{"result": {selected.to_json(text=False)}}}\n')
         return self._taken()
 
     def _add(self, mentions: list[MentionRecord]) -> None:
