@@ -17,42 +17,71 @@ from importlib.resources import files
 from itertools import chain, pairwise
 from typing import IO, Any
 
+from longcoref.document import Document
 from longcoref.errors import UsageError
 from longcoref.formats.json import SCHEMA
 from longcoref.memory.actions import ActionKind
 from longcoref.mention import MentionRecord
 from longcoref.result import Result
+from longcoref.text.chapters import find_chapters
 
 _SCRIPTS = (
     "document",
     "validation",
     "edits",
     "paragraphs",
+    "title",
+    "chapters",
     "state",
     "text",
     "cast",
     "details",
+    "corrections",
     "strips",
     "memory",
+    "network",
     "search",
+    "address",
+    "autosave",
+    "exports",
     "page",
 )
 _MEMORY_ACTIONS = [kind.value for kind in ActionKind if kind is not ActionKind.INVALID]
 
 
 def page(
-    result: Result | Mapping[str, Any], text: str, *, title: str, trace: Iterable[MentionRecord] | None = None
+    result: Result | Mapping[str, Any], text: str, *, title: str = "", trace: Iterable[MentionRecord] | None = None
 ) -> str:
     """The reader page of a result, or of a record of the schema `longcoref/1`, and its text.
 
-    `trace` are the mentions with their decisions (`Resolver.mentions`); with them, the page shows the memory over time
+    Without a `title`, the page has the title that its text states, or else the id of the result. `trace` are the mentions with their decisions (`Resolver.mentions`); with them, the page shows the memory over time
     and why a mention was put where it is.
     """
     record = _record(result) | {"text": text}
     data = {"title": title, "record": _pack(record)}
+    if isinstance(result, Result) and result.document is not None:
+        data["chapters"] = _chapters(result.document)
     if trace is not None:
         data["trace"] = _pack_trace(trace)
-    return _assembled(data, title=title)[0]
+    return _assembled(data, title=title or str(record.get("id") or ""))[0]
+
+
+def outline(document: Document) -> dict[str, Any]:
+    """The words, sentences and chapters of a document, which the page needs in order to correct its result."""
+    record = document_record(document)
+    return {"words": record["words"], "sentences": record["sentences"], "chapters": _chapters(document)}
+
+
+def _chapters(document: Document) -> list[dict[str, Any]]:
+    """Where each chapter begins, where its heading is, and its title."""
+    return [
+        {
+            "start": document.offsets[chapter.span.start].start,
+            "heading": document.offsets[chapter.heading].start,
+            "title": chapter.title,
+        }
+        for chapter in find_chapters(document)
+    ]
 
 
 def live_page(*, title: str, more: str, style: str, script: str) -> tuple[str, str]:
@@ -95,8 +124,8 @@ def palette() -> str:
 
 
 def write_page(result: Result, stream: IO[str], *, trace: Iterable[MentionRecord] | None = None) -> None:
-    """Writes the page of a result that has its document, titled with the document's id."""
-    stream.write(page(result, result.known_document.text, title=result.id, trace=trace))
+    """Writes the page of a result that has its document."""
+    stream.write(page(result, result.known_document.text, trace=trace))
 
 
 @cache

@@ -16,6 +16,7 @@ from anyio import CapacityLimiter, fail_after, to_thread
 
 from longcoref.cancellation import cancelled_by
 from longcoref.mention import MentionRecord
+from longcoref.render.html import outline
 from longcoref.render.lines import MentionWriter, TraceWriter
 from longcoref.resolver import Resolver
 from longcoref.server.gate import Place
@@ -89,7 +90,7 @@ class WholeAnswer:
 class LineAnswer:
     """Lines of the schema `longcoref-stream/1`, with progress after each piece and, if wanted, every decision.
 
-    The lines are the decisions of the memory. The last one has the result after post-processing, which is the answer of
+    The lines are the decisions of the memory; with them comes the outline of the text. The last one has the result after post-processing, which is the answer of
     `WholeAnswer`.
     """
 
@@ -128,7 +129,10 @@ class LineAnswer:
         """Returns the remaining lines."""
         self._add(self._stream.finish())
         self._writer.end()
-        result = self._resolver.result(tokenize(self._text, id=self._id), self._mentions)
+        document = tokenize(self._text, id=self._id)
+        if self._trace is not None:
+            self._lines.write(json.dumps({"document": outline(document)}) + "\n")
+        result = self._resolver.result(document, self._mentions)
         selected = result.select(types=self._types, min_mentions=self._min_mentions)
         self._lines.write(f'{{"result": {selected.to_json(text=False)}}}\n')
         return self._taken()

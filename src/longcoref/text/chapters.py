@@ -7,7 +7,7 @@ one only if it is the next number, so that an address is not taken for a heading
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from longcoref.document import Document
@@ -28,10 +28,14 @@ _NUMBERED = re.compile(r"(\d{1,3})[.:)]?\s+[A-Z][^.!?]*$|[IVXLC]+[.:]\s+[A-Z][^.
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter: its heading, "" for the text before the first one, and its words, heading included."""
+    """A chapter: its heading, "" for the text before the first one, its words, and the first word of the heading.
+
+    Short text above a heading, such as a table of contents or the heading of a volume, belongs to the chapter.
+    """
 
     title: str
     span: WordSpan
+    heading: int
 
 
 def find_chapters(document: Document) -> list[Chapter]:
@@ -53,9 +57,9 @@ def find_chapters(document: Document) -> list[Chapter]:
     begin = 0
     for (start, title), (end, _) in pairwise([*found, (count, "")]):
         if end - start >= _SHORTEST:
-            chapters.append(Chapter(title, WordSpan(begin, end)))
+            chapters.append(Chapter(title, WordSpan(begin, end), start))
             begin = end
     if begin < count:
-        last = chapters.pop() if chapters else Chapter("", WordSpan(0, count))
-        chapters.append(Chapter(last.title, WordSpan(last.span.start, count)))
+        last = chapters.pop() if chapters else Chapter("", WordSpan(0, count), 0)
+        chapters.append(replace(last, span=WordSpan(last.span.start, count)))
     return chapters

@@ -5,19 +5,28 @@ const list = byId("cast-list");
 const rows = byId("cast-rows");
 let listed = [];
 
-const KINDS = { PROP: "names", NOM: "descriptions", PRON: "pronouns", QUOTE: "quotations" };
+const KINDS = { PROP: "names", NOM: "descriptions", PRON: "pronouns" };
+const MANY = { PER: "people", FAC: "buildings", GPE: "towns", LOC: "places", VEH: "vehicles", ORG: "organisations", none: "others" };
+const ORDERS = {
+  mentions: () => 0, // the order of the cast
+  quotations: (a, b) => b.quotes.length - a.quotes.length,
+  "first appearance": (a, b) => a.mentions[0].index - b.mentions[0].index,
+  name: (a, b) => oneLine(a.name).localeCompare(oneLine(b.name), "en", { sensitivity: "base", numeric: true }),
+  type: (a, b) => typeOf(a).localeCompare(typeOf(b)),
+};
 const TYPES = { PER: "person", FAC: "building", GPE: "country or town", LOC: "place", VEH: "vehicle", ORG: "organisation", none: "no type" };
 
 function renderCast() {
   const wanted = oneLine(state.query.trim()).toLowerCase();
-  listed = state.doc.cast.filter((entity) => isListed(entity) && (!wanted || entity.name.toLowerCase().includes(wanted)));
+  const cast = [...state.doc.cast].sort(ORDERS[byId("sort").value]);
+  listed = cast.filter((entity) => isListed(entity) && (!wanted || entity.name.toLowerCase().includes(wanted)));
   // Entities whose names match come first, then those with a matching mention.
   if (wanted) {
     const named = new Set(listed);
-    listed.push(...state.doc.cast.filter((entity) => isListed(entity) && !named.has(entity) && isCalled(entity, wanted)));
+    listed.push(...cast.filter((entity) => isListed(entity) && !named.has(entity) && isCalled(entity, wanted)));
   }
   rows.style.height = `${listed.length * ROW}px`;
-  const all = state.doc.cast.length;
+  const all = cast.length;
   byId("cast-count").textContent = listed.length === all ? `${all} entities` : `${listed.length} of ${all} entities`;
   drawRows();
 }
@@ -45,9 +54,10 @@ function row(entity, number) {
     ...(state.doc.quotes.length ? [make("span", { className: "spoken", title: "quotations" }, spoken ? `“${spoken}` : "")] : []),
     make("span", { className: "count" }, String(count)),
   );
-  const says = spoken ? `, ${spoken} quotations` : "";
-  button.setAttribute("aria-label", `${oneLine(entity.name)}, ${TYPES[typeOf(entity)] ?? typeOf(entity)}, ${count} mentions${says}`);
+  const says = spoken ? `, ${counted(spoken, "quotation")}` : "";
+  button.setAttribute("aria-label", `${oneLine(entity.name)}, ${TYPES[typeOf(entity)] ?? typeOf(entity)}, ${counted(count, "mention")}${says}`);
   button.dataset.row = number;
+  button.dataset.entity = entity.id;
   button.classList.toggle("single", count === 1);
   button.style.setProperty("--hue", entity.hue);
   const item = make("li", {}, button);
@@ -59,15 +69,15 @@ function row(entity, number) {
 
 /** Selects an entity, or deselects it; if none of its mentions is in view, scrolls to the next. */
 function choose(entity) {
-  const merging = state.merging;
-  if (entity === state.selected && !merging) {
+  const isPicking = Boolean(state.picking);
+  if (entity === state.selected && !isPicking) {
     select(null);
     return;
   }
   select(entity);
   showCast(false);
   const { from, to } = visibleRange();
-  if (merging || entity.mentions.some((mention) => mention.from >= from && mention.to <= to)) return;
+  if (isPicking || !network.hidden || entity.mentions.some((mention) => mention.from >= from && mention.to <= to)) return;
   step(1);
   // The keyboard focus stays in the cast.
   rows.querySelector("[aria-pressed='true']")?.focus({ preventScroll: true });
@@ -91,28 +101,30 @@ function moveRow(direction) {
 
 function renderFilters() {
   const { doc } = state;
-  toggles(byId("types"), tally(doc.cast.map(typeOf)), state.hiddenTypes, (type) => [type === "none" ? "–" : type, TYPES[type] ?? type]);
+  chips(byId("types"), tally(doc.cast.map(typeOf)), state.onlyTypes, MANY);
   const kinds = doc.mentions.filter((mention) => mention.entity && mention.kind).map(({ kind }) => kind);
-  const heard = doc.quotes.length ? [["QUOTE", doc.quotes.length]] : [];
-  toggles(byId("kinds"), [...tally(kinds), ...heard], state.hiddenKinds, (kind) => [KINDS[kind] ?? kind, KINDS[kind] ?? kind]);
+  chips(byId("kinds"), tally(kinds), state.onlyKinds, KINDS);
+  byId("voices-label").hidden = !doc.quotes.length;
+  byId("voices").checked = state.voices;
+  byId("least").value = state.least;
 }
 
-/** A button for each value, pressed while the value is shown. */
-function toggles(place, counted, hidden, labels) {
-  place.replaceChildren(
-    ...counted.map(([value, count]) => {
-      const [label, title] = labels(value);
-      const button = make("button", { type: "button", className: "toggle", title: `${title}: ${count}` }, label);
-      button.ariaPressed = String(!hidden.has(value));
-      button.addEventListener("click", () => {
-        if (!hidden.delete(value)) hidden.add(value);
-        button.ariaPressed = String(!hidden.has(value));
-        tell("filters");
-      });
-      return button;
-    }),
-  );
-  place.hidden = counted.length < 2;
+/** A button for each value. Those that are pressed are the only ones shown; if none is, all are. */
+function chips(place, counts, only, labels) {
+  for (const value of only) if (!counts.some(([other]) => other === value)) only.delete(value);
+  const buttons = counts.map(([value, count]) => {
+    const label = labels[value] ?? value;
+    const button = make("button", { type: "button", className: "chip", title: `only ${label}: ${count}` }, label);
+    button.ariaPressed = String(only.has(value));
+    button.addEventListener("click", () => {
+      if (!only.delete(value)) only.add(value);
+      button.ariaPressed = String(only.has(value));
+      tell("filters");
+    });
+    return button;
+  });
+  place.replaceChildren(make("span", {}, "only"), ...buttons);
+  place.hidden = counts.length < 2;
 }
 
 function setUpCast() {
@@ -130,6 +142,15 @@ function setUpCast() {
   byId("least").addEventListener("input", ({ target }) => {
     state.least = Math.max(1, Number(target.value) || 1);
     tell("filters");
+  });
+  byId("voices").addEventListener("change", ({ target }) => {
+    state.voices = target.checked;
+    tell("filters");
+  });
+  byId("sort").append(...Object.keys(ORDERS).map((order) => make("option", { value: order }, order)));
+  byId("sort").addEventListener("change", () => {
+    list.scrollTop = 0;
+    renderCast();
   });
   byId("open-cast").addEventListener("click", () => showCast(!byId("cast").classList.contains("open")));
   on("document", renderFilters);

@@ -1,8 +1,10 @@
-// The panel of the selected entity, with its current mention and the corrections, and the tooltips of mentions and quotations.
+// The panel of the selected entity or quotation, with the buttons to correct it, and the tooltips of mentions and quotations.
 
 const details = byId("details");
 const tip = byId("tip");
-const HINT = "Select an entity in the cast or the text. Then n and p step through its mentions, q through its quotations; ? shows all keys.";
+const HINT = "Select an entity in the cast or the text. Then n and p step through its mentions, q through its quotations.";
+const HINT_TO_CORRECT = "To correct something, click on it; to add a mention, select its words.";
+const MOST_COMPANIONS = 8;
 const MOST_WORDINGS = 8;
 const ENTITY_TYPES = ["PER", "FAC", "GPE", "LOC", "VEH", "ORG"];
 
@@ -10,45 +12,49 @@ function percent(share) {
   return `${Math.round(share * 100)}\u00a0%`;
 }
 
-function action(label, title, act) {
-  const button = make("button", { type: "button", title }, label);
-  button.addEventListener("click", act);
-  return button;
-}
-
 function renderDetails() {
   const entity = state.selected;
-  details.classList.toggle("empty", !entity);
+  details.classList.toggle("empty", !entity && !state.quote);
+  details.classList.toggle("chosen-entity", Boolean(entity));
   if (!entity) {
-    details.replaceChildren(...[HINT, ...provenance()].map((line) => make("p", { className: "note" }, line)));
+    details.replaceChildren(...(state.quote ? [closeButton(), make("div", { id: "mention-box" }, ...quoteParts(state.quote))] : guide()));
     return;
   }
   details.style.setProperty("--hue", entity.hue);
   details.replaceChildren(
-    nameField(entity),
+    make("div", { className: "head" }, nameField(entity), closeButton()),
     typeField(entity),
     make("p", { className: "note" }, summary(entity)),
     stepper("step", "mention", "n", "p", step),
     ...(entity.quotes.length ? [stepper("step-quote", "quotation", "q", "Q", stepQuote)] : []),
     make("div", { id: "mention-box" }),
     wordings(entity),
+    companions(entity),
     make(
       "div",
       { className: "actions" },
       action("Merge with…", "Merge with another entity (m)", startMerging),
-      action("Remove entity", "Remove all its mentions", () => correct(removing(entity.mentions, entity.name))),
-      action("Close", "Clear the selection (Esc)", () => select(null)),
+      action("Remove entity", "Remove all its mentions", () => remove(entity.mentions)),
     ),
   );
   renderCurrent();
+}
+
+/** What is shown while nothing is selected: what to do, what the marks mean, and where the result is from. */
+function guide() {
+  const notes = (lines) => lines.map((line) => make("p", { className: "note" }, line));
+  const legend = byId("legend").cloneNode(true);
+  legend.removeAttribute("id");
+  legend.ariaLabel = "Legend";
+  return [...notes([HINT, HINT_TO_CORRECT]), legend, ...notes(provenance())];
 }
 
 /** The size of the document, and the model and memory that it comes from. */
 function provenance() {
   const { cast, quotes, rest } = state.doc;
   const mentions = cast.reduce((sum, entity) => sum + entity.mentions.length, 0);
-  const lines = [`${mentions} mentions of ${cast.length} entities.`];
-  if (quotes.length) lines.push(`${quotes.filter(({ continues }) => !continues).length} quotations, in the colour of their speakers.`);
+  const lines = [`${counted(mentions, "mention")} of ${cast.length === 1 ? "1 entity" : `${cast.length} entities`}.`];
+  if (quotes.length) lines.push(`${counted(quotes.filter(({ continues }) => !continues).length, "quotation")}.`);
   if (rest.model) lines.push(`Model: ${rest.model}.`);
   if (rest.memory) lines.push(`Memory: ${rest.memory.policy}${rest.memory.capacity ? `, ${rest.memory.capacity} cells` : ""}.`);
   return lines;
@@ -57,7 +63,6 @@ function provenance() {
 /** The current mention or quotation, if it is the selected entity's. */
 function renderCurrent() {
   const { selected, current, quote } = state;
-  if (!selected) return;
   const isOurs = current?.entity === selected;
   byId("step").textContent = placeIn(selected.mentions, current);
   if (selected.quotes.length) byId("step-quote").textContent = placeIn(selected.quotes, quote);
@@ -68,12 +73,19 @@ function placeIn(spans, span) {
   return `${spans.indexOf(span) + 1 || "–"} of ${spans.length}`;
 }
 
+function closeButton() {
+  const button = action("✕", "Clear the selection (Esc)", () => select(null));
+  button.className = "close";
+  button.ariaLabel = "Clear the selection";
+  return button;
+}
+
 function nameField(entity) {
   const input = make("input", { id: "name", value: oneLine(entity.name), maxLength: LONGEST_NAME, autocomplete: "off" });
   input.setAttribute("aria-label", "Name");
   input.addEventListener("change", () => {
     const name = input.value.trim();
-    if (name && name !== entity.name) correct(renaming(entity, name));
+    if (name && name !== entity.name) rename(entity, name);
     else input.value = oneLine(entity.name);
   });
   return input;
@@ -85,7 +97,7 @@ function typeField(entity) {
   field.setAttribute("aria-label", "Type");
   field.append(...[...known].map((type) => make("option", { value: type }, TYPES[type] ? `${type} · ${TYPES[type]}` : type)));
   field.value = entity.type ?? "";
-  field.addEventListener("change", () => correct(retyping(entity, field.value || null)));
+  field.addEventListener("change", () => retype(entity, field.value || null));
   return field;
 }
 
@@ -94,7 +106,7 @@ function summary({ mentions }) {
   const kinds = tally(mentions.filter(({ kind }) => kind).map(({ kind }) => KINDS[kind] ?? kind));
   const places = `from ${percent(mentions[0].from / length)} to ${percent(mentions.at(-1).from / length)} of the text`;
   const parts = kinds.map(([kind, count]) => `${count} ${count === 1 ? kind.replace(/s$/, "") : kind}`);
-  return `${mentions.length === 1 ? "1 mention" : `${mentions.length} mentions`}${parts.length ? ` (${parts.join(", ")})` : ""}, ${places}`;
+  return `${counted(mentions.length, "mention")}${parts.length ? ` (${parts.join(", ")})` : ""}, ${places}`;
 }
 
 /** The wordings of an entity, by kind. Pronouns are counted as the text has them: they are not a claim about gender. */
@@ -133,26 +145,52 @@ function stepper(id, what, forward, back, go) {
 function mentionParts(mention) {
   const { entity } = mention;
   const rest = entity.mentions.slice(entity.mentions.indexOf(mention));
-  const parts = [make("blockquote", {}, oneLine(mention.text)), ...facts(mention)];
-  if (entity.mentions.length > 1) {
-    parts.push(
-      make(
-        "div",
-        { className: "actions" },
-        action("Split off", "Make this mention a new entity (x)", splitOff),
-        ...(rest.length > 1 && rest.length < entity.mentions.length
-          ? [action("Split from here on", "Make this and all later mentions a new entity", () => split(rest))]
-          : []),
-        action("Remove mention", "Remove this mention", () => correct(removing([mention], `“${oneLine(mention.text)}”`))),
-      ),
-    );
-  }
-  return parts;
+  const buttons = [
+    action("Move to…", "Move this mention to another entity (v)", startMoving),
+    ...(entity.mentions.length > 1 ? [action("Split off", "Make this mention a new entity (x)", splitOff)] : []),
+    ...(rest.length > 1 && rest.length < entity.mentions.length
+      ? [action("Split from here on", "Make this and all later mentions a new entity", () => move(rest, null))]
+      : []),
+    action("Remove mention", "Remove this mention (d)", removeMention),
+  ];
+  return [make("blockquote", {}, oneLine(mention.text)), ...facts(mention), make("div", { className: "actions" }, ...buttons)];
 }
 
 function quoteParts(quote) {
   const text = oneLine(state.doc.text.slice(quote.from, quote.to));
-  return [make("blockquote", {}, text.length > 240 ? `${text.slice(0, 240)}…` : text), ...quoteFacts(quote)];
+  const buttons = [
+    action("Speaker…", "Change the speaker (s)", () => startAssigning("speaker")),
+    action("Addressee…", "Change the addressee (S)", () => startAssigning("addressee")),
+  ];
+  return [
+    make("blockquote", {}, text.length > 240 ? `${text.slice(0, 240)}…` : text),
+    ...(state.selected ? [] : [make("p", { className: "note" }, "Speaker not found")]),
+    ...quoteFacts(quote),
+    make("div", { className: "actions" }, ...buttons),
+  ];
+}
+
+/** Those who are most often in the same paragraph; each is a button that goes to the next paragraph with both. */
+function companions(entity) {
+  const all = isCharacter(entity) ? companionsOf(entity) : [];
+  const names = all.slice(0, MOST_COMPANIONS).map(([other, count]) => {
+    const title = `Together in ${counted(count, "paragraph")}: go to the next one`;
+    const button = action(oneLine(other.name), title, () => goToMeeting(entity, other));
+    button.append(make("span", { className: "count" }, ` ${count}`));
+    return button;
+  });
+  const part = make("dl", { className: "companions", ariaLabel: "Together with" });
+  if (names.length) part.append(make("dt", { className: "note" }, "together with (paragraphs)"), make("dd", {}, ...names));
+  return part;
+}
+
+/** Goes to the next paragraph that mentions both; the first follows the last. */
+function goToMeeting(entity, other) {
+  const places = meetingsOf(state.doc).filter(({ people }) => people.has(entity) && people.has(other));
+  const here = state.current?.from ?? visibleRange().from;
+  const { from } = places[lowerBound(places, here + 1, (place) => place.from) % places.length];
+  showNetwork(false);
+  goTo(entity.mentions[lowerBound(entity.mentions, from, (mention) => mention.from)]);
 }
 
 /** The addressee and the probability, as a paragraph. */
@@ -160,16 +198,6 @@ function quoteFacts({ addressee, score, continues }) {
   const whom = present(addressee);
   const said = [whom && `to ${oneLine(whom.name)}`, continues && "continued", score !== undefined && `${percent(score)} sure`];
   return [make("p", { className: "note" }, said.filter(Boolean).join(" · "))];
-}
-
-function split(mentions) {
-  const change = splitting(state.doc, mentions);
-  correct(change);
-  select(change.entity, mentions[0]);
-}
-
-function splitOff() {
-  if (state.current?.entity.mentions.length > 1) split([state.current]);
 }
 
 /** Kind, probability and decision of a mention, as paragraphs. */
@@ -240,6 +268,6 @@ function setUpDetails() {
   view.addEventListener("focusin", tipOnFocus);
   view.addEventListener("scroll", tipOnFocus);
   on("document selection", renderDetails);
-  on("current", renderCurrent);
+  on("current", () => (state.selected ? renderCurrent() : renderDetails()));
   on("document selection", hideTip);
 }

@@ -51,11 +51,15 @@ function codePoints(text) {
   return count;
 }
 
-/** A function that converts code points of a text to UTF-16 units. */
-function unitsOf(text) {
+/** Functions that convert code points of a text to UTF-16 units, and units to code points. */
+function offsetsOf(text) {
   const wide = Array.from(text.matchAll(/[\u{10000}-\u{10FFFF}]/gu), (match, count) => match.index - count);
-  if (!wide.length) return (point) => point;
-  return (point) => point + lowerBound(wide, point, (place) => place);
+  if (!wide.length) return { toUnit: (point) => point, toPoint: (unit) => unit };
+  const units = wide.map((place, count) => place + count);
+  return {
+    toUnit: (point) => point + lowerBound(wide, point, (place) => place),
+    toPoint: (unit) => unit - lowerBound(units, unit, (place) => place),
+  };
 }
 
 /** The number of items, sorted by `key`, whose key is less than `value`. */
@@ -70,9 +74,12 @@ function lowerBound(items, value, key) {
   return low;
 }
 
-/** The document of a record. Entities, mentions and quotations are plain objects, and refer to each other. */
-function documentOf({ text, clusters, quotes: spoken = [], ...rest }) {
-  const toUnit = unitsOf(text);
+/**
+ * The document of a record. Entities, mentions and quotations are plain objects, and refer to each other. `colours` has the
+ * numbers of entities that have a colour already, by their ids.
+ */
+function documentOf({ text, clusters, quotes: spoken = [], ...rest }, colours = new Map()) {
+  const { toUnit, toPoint } = offsetsOf(text);
   const entities = [];
   const mentions = [];
   for (const [number, { id, name, type, mentions: said }] of clusters.entries()) {
@@ -89,20 +96,36 @@ function documentOf({ text, clusters, quotes: spoken = [], ...rest }) {
     speaker: byNumber.get(speaker) ?? null,
     addressee: byNumber.get(addressee) ?? null,
   }));
-  for (const spans of [mentions, quotes]) {
-    spans.sort((a, b) => a.from - b.from || b.to - a.to);
-    spans.forEach((span, index) => (span.index = index));
-    spans.longest = spans.reduce((most, { from, to }) => Math.max(most, to - from), 0);
-  }
-  const result = { text, rest, toUnit, entities, mentions, quotes, cast: [] };
+  for (const spans of [mentions, quotes]) arrange(spans);
+  const result = { text, rest, toUnit, toPoint, entities, mentions, quotes, cast: [], colours };
   regroup(result);
   for (const entity of entities) entity.name ??= nameOf(entity.mentions);
-  result.cast.forEach(paint);
+  for (const { decision, entity, name } of rest.corrections ?? []) {
+    const named = decision === "name" && spanAt(result, entity)?.entity;
+    if (named && named.name === name) named.given = true;
+  }
+  paintCast(result);
   return result;
+}
+
+/** Sorts spans by their place in the text, outer ones before inner ones, and numbers them. */
+function arrange(spans) {
+  spans.sort((a, b) => a.from - b.from || b.to - a.to);
+  spans.forEach((span, index) => (span.index = index));
+  spans.longest = spans.reduce((most, { from, to }) => Math.max(most, to - from), 0);
+}
+
+/** The code points at which the words of the text begin. A record without words is split at white space. */
+function wordStarts(doc) {
+  doc.starts ??= doc.rest.words
+    ? doc.rest.words.map(([start]) => start)
+    : Array.from(doc.text.matchAll(/\S+/g), ({ index }) => doc.toPoint(index));
+  return doc.starts;
 }
 
 /** Updates the mentions and quotations of every entity, and the cast: the entities with mentions, the most frequent first. */
 function regroup(doc) {
+  doc.meetings = null;
   for (const entity of doc.entities) [entity.mentions, entity.quotes, entity.wordings] = [[], [], null];
   for (const mention of doc.mentions) mention.entity?.mentions.push(mention);
   // A quotation of several paragraphs counts once.
@@ -123,9 +146,15 @@ function present(entity) {
   return entity?.mentions.length ? entity : null;
 }
 
-/** Sets the hue of an entity; neighbours in rank get hues far apart. */
-function paint(entity, rank) {
-  entity.hue = Math.round((255 + rank * 137.508) % 360);
+/** Gives colours to the cast in the order of rank; an entity that has one keeps it. */
+function paintCast({ cast, colours }) {
+  for (const { id, mentions } of cast) if (mentions.length > 1 && !colours.has(id)) colours.set(id, colours.size);
+  cast.forEach((entity, rank) => paint(entity, colours.get(entity.id) ?? rank));
+}
+
+/** Sets the hue of an entity; neighbours in number get hues far apart. */
+function paint(entity, number) {
+  entity.hue = Math.round((255 + number * 137.508) % 360);
 }
 
 /** A name for a cluster without one: the most frequent proper name, or else description, or else pronoun. */
@@ -153,8 +182,8 @@ function oneLine(text) {
   return text.replace(/\s+/g, " ");
 }
 
-/** The document as a record, with all other fields of the record that it was made from. */
-function recordOf({ text, rest, cast, quotes: spoken }) {
+/** The document as a record, with more decisions and all other fields of the record that it was made from. */
+function recordOf({ text, rest, cast, quotes: spoken }, decisions = []) {
   const inOrder = [...cast].sort((a, b) => a.mentions[0].index - b.mentions[0].index);
   const clusters = inOrder.map(({ id, name, type, mentions }) => ({
     id,
@@ -169,5 +198,7 @@ function recordOf({ text, rest, cast, quotes: spoken }) {
   const quotes = spoken.map(({ start, end, speaker, addressee, score, continues }) => ({
     start, end, speaker: idOf(speaker), addressee: idOf(addressee), score, continues,
   }));
-  return { ...rest, text, clusters, quotes: quotes.length ? quotes : undefined };
+  const corrections = [...(rest.corrections ?? []), ...decisions];
+  const ifAny = (list) => (list.length ? list : undefined);
+  return { ...rest, text, clusters, quotes: ifAny(quotes), corrections: ifAny(corrections) };
 }

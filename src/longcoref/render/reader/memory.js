@@ -97,7 +97,7 @@ function drawMemory() {
   const { shown, all } = cellsShown();
   const { held, ignored, invalid } = trace();
   const context = pen(memory, shown.length + 1);
-  headingLines(context, shown.length + 1);
+  drawChapters(context, shown.length + 1);
   const rowOf = new Map(shown.map((cell, number) => [cell, number]));
   shown.forEach((cell, number) => label(context, `cell ${cell + 1}`, number));
   for (const stay of held) if (rowOf.has(stay.cell)) drawStay(context, stay, rowOf.get(stay.cell));
@@ -106,8 +106,8 @@ function drawMemory() {
   ticks(context, ignored.map(({ start }) => state.doc.toUnit(start)), shown.length * LINE + 6, LINE - 6);
   const evictions = held.filter(({ until }) => until).length;
   byId("strip-note").textContent =
-    `${shown.length < all ? `${shown.length} of ${all} cells` : `${all} cells`}, ${held.length} entities, ${evictions} evicted, ` +
-    `${ignored.length} mentions ignored, ${invalid} rejected`;
+    `${shown.length < all ? `${shown.length} of ${all} cells` : counted(all, "cell")}, ${held.length} entities, ${evictions} evicted, ` +
+    `${counted(ignored.length, "mention")} ignored, ${invalid} rejected`;
   memory.setAttribute("aria-label", `Memory over time: ${byId("strip-note").textContent}`);
 }
 
@@ -137,13 +137,12 @@ function drawStay(context, stay, number) {
 
 function stayAt(x, y) {
   const { shown } = cellsShown();
-  const cell = shown[Math.floor((y - 3) / LINE)];
+  const cell = shown[Math.floor((y - scale.head - 3) / LINE)];
   const { toUnit } = state.doc;
   return trace().held.findLast((stay) => stay.cell === cell && across(toUnit(stay.since.start)) <= x && x >= scale.left);
 }
 
 function setUpMemory() {
-  byId("tab-memory").hidden = !state.trace;
   memory.addEventListener("click", ({ offsetX, offsetY }) => {
     const stay = stayAt(offsetX, offsetY);
     const entity = stay && entityOf(stay.since);
@@ -160,7 +159,7 @@ function setUpMemory() {
     tip.style.setProperty("--hue", entityOf(stay.since)?.hue ?? 0);
     tip.replaceChildren(
       make("strong", {}, nameOfStay(stay)),
-      make("p", { className: "note" }, `cell ${stay.cell + 1} · ${stay.places.length} mentions · ${end}`),
+      make("p", { className: "note" }, `cell ${stay.cell + 1} · ${counted(stay.places.length, "mention")} · ${end}`),
     );
     placeTip({ left: clientX + 8, top: clientY - 8, bottom: clientY + 8 });
   });

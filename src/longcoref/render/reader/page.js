@@ -1,38 +1,4 @@
-// Sets up the page: keys, theme, files, and the first document.
-
-function download() {
-  const blob = new Blob([JSON.stringify(recordOf(state.doc)), "\n"], { type: "application/json" });
-  const link = make("a", { href: URL.createObjectURL(blob), download: `${fileName()}.corrected.json` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  state.saved = true;
-}
-
-function fileName() {
-  return (state.doc.rest.id || document.title).replace(/[^\p{L}\p{N}._-]+/gu, "-").slice(0, 80) || "text";
-}
-
-async function openFile({ target }) {
-  const [file] = target.files;
-  target.value = "";
-  if (!file) return;
-  try {
-    const record = validated(JSON.parse(await file.text()), state.doc.text);
-    if (!mayReplaceDocument()) return;
-    if (record.text !== state.doc.text) state.trace = null;
-    openDocument(record);
-    byId("tab-memory").hidden = !state.trace;
-    showAll();
-    announce(`Opened ${file.name}`);
-  } catch (error) {
-    announce(`Cannot open ${file.name}: ${error.message}`);
-  }
-}
-
-/** Asks before corrections are lost. */
-function mayReplaceDocument() {
-  return state.saved || confirm("Your corrections have not been downloaded. Discard them?");
-}
+// Sets up the page: keys, theme, and the first document.
 
 function showAll() {
   redraw(); // first, because the new text may have fewer blocks than are drawn
@@ -41,36 +7,25 @@ function showAll() {
   if (!state.trace) showStrip("timeline");
 }
 
+function setTitle(title) {
+  document.title = byId("title").textContent = byId("title").title = title;
+}
+
 function turnTheme() {
   setTheme(isDark() ? "light" : "dark");
-  try {
-    localStorage.setItem("longcoref-theme", isDark() ? "dark" : "light");
-  } catch {
-    // A page opened from a file may have no storage; the theme is then forgotten when it is closed.
-  }
+  store("longcoref-theme", isDark() ? "dark" : "light");
 }
 
 function setTheme(theme) {
   document.documentElement.style.colorScheme = theme;
-  drawStrips();
-}
-
-function storedTheme() {
-  try {
-    return localStorage.getItem("longcoref-theme");
-  } catch {
-    return null;
-  }
+  tell("theme");
 }
 
 function escape() {
-  if (state.merging) {
-    state.merging = false;
-    announce("");
-  } else {
-    showCast(false);
-    select(null);
-  }
+  if (state.picking) cancelPicking();
+  else if (byId("cast").classList.contains("open")) showCast(false);
+  else if (!network.hidden) showNetwork(false);
+  else select(null);
 }
 
 const keys = {
@@ -80,23 +35,33 @@ const keys = {
   ArrowLeft: () => step(-1),
   q: () => stepQuote(1),
   Q: () => stepQuote(-1),
+  c: () => stepChapter(1),
+  C: () => stepChapter(-1),
   "/": () => byId("query").focus(),
+  g: () => showNetwork(network.hidden),
   r: () => byId("name")?.select(),
   m: startMerging,
   x: splitOff,
+  v: startMoving,
+  d: removeMention,
+  a: addSelected,
+  s: () => startAssigning("speaker"),
+  S: () => startAssigning("addressee"),
   u: undo,
+  U: redo,
   t: turnTheme,
   "?": () => byId("keys").showModal(),
   Escape: escape,
 };
+const withControl = { z: undo, Z: redo, y: redo };
 
 function pressKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, select, dialog[open]")) {
+  if (event.altKey) return;
+  if (event.target.closest("input, select, textarea, dialog[open], [popover]")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const act = keys[event.key];
+  const act = (event.ctrlKey || event.metaKey ? withControl : keys)[event.key];
   if (!act) return;
   event.preventDefault();
   hideTip();
@@ -104,25 +69,26 @@ function pressKey(event) {
 }
 
 function start() {
-  const { record, trace: packed } = JSON.parse(byId("data").textContent);
+  const { title, chapters, record, trace: packed } = JSON.parse(byId("data").textContent);
   byId("data").remove();
-  openDocument(unpacked(record));
-  state.trace = packed ? { packed } : null;
-  for (const setUp of [setUpText, setUpCast, setUpDetails, setUpStrips, setUpMemory, setUpSearch]) setUp();
+  const parts = [setUpText, setUpCast, setUpChapters, setUpDetails, setUpCorrections, setUpStrips, setUpMemory, setUpNetwork];
+  for (const setUp of [...parts, setUpSearch, setUpExports, setUpAutosave]) setUp();
   addEventListener("keydown", pressKey);
   byId("theme").addEventListener("click", turnTheme);
   byId("help").addEventListener("click", keys["?"]);
   byId("keys-close").addEventListener("click", () => byId("keys").close());
   byId("undo").addEventListener("click", undo);
-  byId("download").addEventListener("click", download);
-  byId("file").addEventListener("change", openFile);
-  on("document", () => (byId("undo").disabled = !state.undo.length));
-  addEventListener("beforeunload", (event) => {
-    if (!state.saved) event.preventDefault();
-  });
+  byId("redo").addEventListener("click", redo);
+  state.trace = packed ? { packed } : null;
+  byId("tab-memory").hidden = !state.trace;
+  openDocument(unpacked(record), chapters ?? null);
+  setTitle(title || titleOf(state.doc.text) || record.id || openingOf(state.doc.text) || "Untitled");
+  restore();
   showAll();
-  const theme = storedTheme();
+  const theme = stored("longcoref-theme");
   if (theme) setTheme(theme);
+  setUpAddress();
+  follow();
 }
 
 start();

@@ -1,21 +1,26 @@
-// The state of the page. Its parts change it through the functions here and are notified by topic: document (mentions or
-// entities changed, and perhaps the selection), selection, current (mention or quotation), filters, scroll, resize, drawn (the
-// blocks in the tree changed).
+// The state of the page. Its parts change it through the functions here and are notified by topic: opened (another document),
+// document (mentions or entities changed, and perhaps the selection), selection, current (mention or quotation), filters,
+// scroll, resize, theme, drawn (the blocks in the tree changed).
 
 const state = {
   doc: null,
+  growing: false, // whether the text is still being read
   blocks: [],
+  found: null, // the chapters that longcoref found
+  chapters: [], // those that are shown
   trace: null,
   selected: null, // an entity
   current: null, // a mention
   quote: null, // a quotation; current is then null
   least: 2,
-  hiddenTypes: new Set(),
-  hiddenKinds: new Set(),
+  onlyTypes: new Set(), // empty: all
+  onlyKinds: new Set(),
+  voices: true, // whether quotations have the colours of their speakers
   query: "",
-  merging: false,
-  undo: [],
-  saved: true,
+  picking: null, // what happens with the entity that is chosen next
+  done: [], // the changes that undo the corrections, the last one at the end
+  undone: [], // those that redo them
+  saved: true, // whether all corrections are in a file
 };
 
 const listeners = new Map();
@@ -48,48 +53,76 @@ function typeOf(entity) {
 }
 
 function isListed(entity) {
-  return entity.mentions.length >= state.least && !state.hiddenTypes.has(typeOf(entity));
+  return entity.mentions.length >= state.least && (!state.onlyTypes.size || state.onlyTypes.has(typeOf(entity)));
 }
 
-/** Whether a quotation is highlighted. Those of the selected entity always are. */
-function isHeard({ speaker }) {
-  return !state.hiddenKinds.has("QUOTE") || Boolean(speaker && speaker === state.selected);
+/** Whether a quotation is highlighted. Those of the selected entity always are, and so is the current one. */
+function isHeard(quote) {
+  return state.voices || quote === state.quote || Boolean(quote.speaker && quote.speaker === state.selected);
 }
 
 /** Whether a mention is drawn. Those of the selected entity always are. */
 function isShown({ entity, kind }) {
   if (!entity) return false;
-  return entity === state.selected || (isListed(entity) && !state.hiddenKinds.has(kind));
+  return entity === state.selected || (isListed(entity) && (!state.onlyKinds.size || state.onlyKinds.has(kind)));
 }
 
-function openDocument(record) {
+/** Opens a document: a record, and the chapters of its text if they are known. */
+function openDocument(record, chapters = null) {
   const doc = documentOf(record);
   const most = doc.cast[0]?.mentions.length ?? 0;
+  const blocks = blocksOf(doc.text);
   Object.assign(state, {
     doc,
-    blocks: blocksOf(doc.text),
+    blocks,
+    found: chapters,
+    chapters: chaptersOf(doc, blocks, chapters),
     selected: null,
     current: null,
     quote: null,
     least: Math.min(2, Math.max(1, most)),
-    undo: [],
+    done: [],
+    undone: [],
     saved: true,
-    merging: false,
+    picking: null,
   });
-  state.hiddenTypes.clear();
-  state.hiddenKinds.clear();
-  byId("least").value = state.least;
+  state.onlyTypes.clear();
+  state.onlyKinds.clear();
+  tell("opened");
 }
 
 function select(entity, mention = null, quote = null) {
-  if (state.merging && entity && entity !== state.selected) {
-    finishMerging(entity);
+  if (state.picking && entity) {
+    finishPicking(entity);
     return;
   }
   state.selected = entity;
   state.current = mention;
   state.quote = quote;
   tell("selection");
+}
+
+/**
+ * Has the next entity that is chosen, in the cast, the text or the network, passed to a function instead of selected.
+ * `others` are other answers: [label, value].
+ */
+function startPicking(prompt, take, ...others) {
+  state.picking = take;
+  const actions = others.map(([label, value]) => [label, () => finishPicking(value)]);
+  announce(`${prompt} Choose in the cast or the text.`, { lasting: true, actions: [...actions, ["Cancel", cancelPicking]] });
+  showCast(true);
+}
+
+function finishPicking(entity) {
+  const take = state.picking;
+  cancelPicking();
+  take(entity);
+}
+
+function cancelPicking() {
+  state.picking = null;
+  announce("");
+  showCast(false);
 }
 
 /** Goes to the next (1) or previous (-1) mention of the selected entity, or of any entity if none is selected. */
@@ -154,43 +187,64 @@ function context({ from, to }) {
   return oneLine(`${text.slice(Math.max(0, from - 40), from)}${text.slice(from, to)}${text.slice(to, to + 40)}`);
 }
 
-function correct(change) {
-  state.undo.push(apply(state.doc, change));
+/** Carries out a person's decision; returns whether it could. */
+function decide(decision) {
+  if (state.growing) {
+    announce("Corrections are possible once the whole text has been read");
+    return false;
+  }
+  const change = changeOf(state.doc, decision);
+  state.done.push(apply(state.doc, change));
+  state.undone = [];
   afterCorrection(change.label);
+  return true;
 }
 
 function undo() {
-  const change = state.undo.pop();
+  turnBack(state.done, state.undone, "Undone");
+}
+
+function redo() {
+  turnBack(state.undone, state.done, "Redone");
+}
+
+function turnBack(source, target, what) {
+  const change = source.pop();
   if (!change) return;
-  apply(state.doc, change);
-  afterCorrection(`Undone: ${change.label}`);
+  target.push(apply(state.doc, change));
+  afterCorrection(`${what}: ${change.label}`);
+}
+
+function undoAll() {
+  const count = state.done.length;
+  while (state.done.length) state.undone.push(apply(state.doc, state.done.pop()));
+  afterCorrection(`Undone: ${counted(count, "correction")}`);
 }
 
 function afterCorrection(message) {
   state.saved = false;
   if (state.selected && !state.selected.mentions.length) state.selected = null;
   if (state.current && (!state.current.entity || (state.selected && state.current.entity !== state.selected))) state.current = null;
-  if (state.selected && state.quote?.speaker !== state.selected) state.quote = null;
   tell("document");
   announce(message);
 }
 
-/** Shows a message, also to screen readers, for some seconds or until the next one. */
-function announce(message, lasting = false) {
+/** Shows a message, also to screen readers, for some seconds or until the next one. Actions are buttons: [label, function]. */
+function announce(message, { lasting = false, actions = [] } = {}) {
   const banner = byId("banner");
-  banner.textContent = message;
+  banner.replaceChildren(message, ...actions.map(([label, act]) => action(label, "", act)));
   banner.hidden = !message;
   clearTimeout(announce.timer);
   if (!lasting) announce.timer = setTimeout(() => (banner.hidden = true), 5000);
 }
 
-function startMerging() {
-  if (!state.selected) return;
-  state.merging = true;
-  announce(`Merge ${state.selected.name} with which entity? Choose it in the cast or the text. Esc cancels.`, true);
+/** A button. */
+function action(label, title, act) {
+  const button = make("button", { type: "button", title }, label);
+  button.addEventListener("click", act);
+  return button;
 }
 
-function finishMerging(other) {
-  state.merging = false;
-  correct(merging(state.doc, state.selected, other));
+function counted(count, what) {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -11,18 +11,32 @@ function isDark() {
   return scheme ? scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-function colour(entity, alpha = 1) {
-  return isDark() ? `oklch(0.76 0.11 ${entity.hue} / ${alpha})` : `oklch(0.58 0.13 ${entity.hue} / ${alpha})`;
+function colour(entity, alpha = 1, dark = isDark()) {
+  return dark ? `oklch(0.76 0.11 ${entity.hue} / ${alpha})` : `oklch(0.58 0.13 ${entity.hue} / ${alpha})`;
 }
 
-function ink(alpha) {
-  return isDark() ? `rgb(235 230 220 / ${alpha})` : `rgb(50 45 40 / ${alpha})`;
+function ink(alpha, dark = isDark()) {
+  return dark ? `rgb(235 230 220 / ${alpha})` : `rgb(50 45 40 / ${alpha})`;
+}
+
+function paper(dark) {
+  return dark ? "#17181b" : "#fcfaf6"; // as in palette.css
+}
+
+/** A colour as #rrggbb, which every program knows. */
+function plain(css) {
+  plain.pen ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  plain.pen.fillStyle = css;
+  plain.pen.fillRect(0, 0, 1, 1);
+  const pixel = plain.pen.getImageData(0, 0, 1, 1).data;
+  return `#${Array.from(pixel.slice(0, 3), (value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
 // From places in the text to pixels; measured once per size, because reading sizes while drawing is slow.
-const scale = { left: 0, width: 1 };
+const scale = { left: 0, width: 1, head: 0 };
 
 function measureStrips() {
+  scale.head = state.chapters.length ? 14 : 0; // for the numbers of the chapters
   scale.left = body.clientWidth < 600 ? 84 : 150;
   scale.width = Math.max(1, body.clientWidth - scale.left - 14);
 }
@@ -46,14 +60,15 @@ function ticks(context, places, top, height) {
   }
 }
 
-/** Resizes and clears a canvas for a number of rows; returns its context, in CSS pixels. */
+/** Resizes and clears a canvas for a number of rows; returns its context, in CSS pixels below the numbers of the chapters. */
 function pen(canvas, count) {
-  const [width, height] = [scale.left + scale.width + 14, count * LINE + 6];
+  const [width, height] = [scale.left + scale.width + 14, scale.head + count * LINE + 6];
   canvas.width = width * devicePixelRatio;
   canvas.height = height * devicePixelRatio;
   canvas.style.height = `${height}px`;
   const context = canvas.getContext("2d");
   context.scale(devicePixelRatio, devicePixelRatio);
+  context.translate(0, scale.head);
   context.font = `12px ${getComputedStyle(body).fontFamily}`;
   context.textBaseline = "middle";
   return context;
@@ -74,7 +89,7 @@ function drawTimeline() {
   timelineRows = cast.filter(isListed).slice(0, room);
   if (state.selected && !timelineRows.includes(state.selected)) timelineRows = [...timelineRows.slice(0, room - 1), state.selected];
   const context = pen(timeline, timelineRows.length);
-  headingLines(context, timelineRows.length);
+  drawChapters(context, timelineRows.length);
   timelineRows.forEach((entity, number) => {
     const faint = state.selected && entity !== state.selected;
     label(context, entity.name, number, entity === state.selected);
@@ -87,11 +102,29 @@ function drawTimeline() {
   byId("strip-note").textContent = hidden > 0 ? `the ${timelineRows.length} most mentioned; select others in the cast` : "";
 }
 
-/** Draws a faint line where a chapter begins. */
-function headingLines(context, count) {
-  const headings = state.blocks.filter(({ kind }) => kind === "heading");
-  context.fillStyle = ink(0.16);
-  if (headings.length < 120) for (const { from } of headings) context.fillRect(across(from), 0, 1, count * LINE + 6);
+/** Draws a faint line where each chapter begins, its number if there is room, and the chapters of the network. */
+function drawChapters(context, count) {
+  const { chapters } = state;
+  if (!chapters.length) return;
+  const all = count * LINE + 6;
+  if (!network.hidden) {
+    context.fillStyle = ink(0.07);
+    const end = chapters[range.last + 1]?.from ?? state.doc.text.length;
+    context.fillRect(across(chapters[range.first].from), -scale.head, across(end) - across(chapters[range.first].from), scale.head + all);
+  }
+  let free = 0;
+  context.save();
+  context.font = context.font.replace("12px", "10.5px");
+  for (const { from, number } of chapters) {
+    const x = across(from);
+    context.fillStyle = ink(0.16);
+    context.fillRect(x, -scale.head, 1, scale.head + all);
+    if (x < free) continue;
+    context.fillStyle = ink(0.72);
+    context.fillText(number, x + 4, 8 - scale.head);
+    free = x + 4 + context.measureText(number).width + 6;
+  }
+  context.restore();
 }
 
 /** Shows which part of the text is in view. */
@@ -102,16 +135,22 @@ function drawLens() {
   lens.style.width = `${Math.max(3, across(to) - across(from))}px`;
   const share = Math.round((100 * from) / state.doc.text.length);
   timeline.setAttribute("aria-valuenow", share);
-  timeline.setAttribute("aria-valuetext", `${share} percent of the text`);
+  const chapter = state.chapters[chapterAt(from)]?.title;
+  timeline.setAttribute("aria-valuetext", `${share} percent of the text${chapter ? `, ${chapter}` : ""}`);
 }
 
 function clickTimeline({ offsetX, offsetY }) {
-  const entity = timelineRows[Math.floor((offsetY - 3) / LINE)];
+  if (offsetY < scale.head && offsetX >= scale.left) {
+    goToChapter(state.chapters[chapterAt(placeAt(offsetX))]);
+    return;
+  }
+  const entity = timelineRows[Math.floor((offsetY - scale.head - 3) / LINE)];
   if (!entity) return;
   if (offsetX < scale.left) {
     choose(entity);
     return;
   }
+  showNetwork(false);
   select(entity);
   const place = placeAt(offsetX);
   const nearest = entity.mentions.reduce((best, mention) => (Math.abs(mention.from - place) < Math.abs(best.from - place) ? mention : best));
@@ -119,10 +158,22 @@ function clickTimeline({ offsetX, offsetY }) {
   else scrollToPlace(place);
 }
 
+/** Shows which chapter is under the pointer. */
+function tipOfPlace({ offsetX, clientX, clientY }) {
+  const chapter = state.chapters[chapterAt(placeAt(offsetX))];
+  if (!chapter || offsetX < scale.left) {
+    hideTip();
+    return;
+  }
+  tip.classList.remove("late");
+  tip.replaceChildren(make("p", { className: "note" }, chapter.title));
+  placeTip({ left: clientX + 8, top: clientY - 8, bottom: clientY + 8 });
+}
+
 function showStrip(name) {
   for (const other of ["timeline", "memory"]) {
     byId(other).hidden = other !== name;
-    byId(`tab-${other}`).ariaSelected = String(other === name);
+    setTab(byId(`tab-${other}`), other === name);
   }
   drawStrips();
 }
@@ -157,7 +208,10 @@ function setUpStrips() {
     target.textContent = body.hidden ? "▴" : "▾";
     drawStrips();
   });
-  on("document filters selection resize", drawStrips);
+  timeline.addEventListener("pointermove", tipOfPlace);
+  timeline.addEventListener("pointerleave", hideTip);
+  setUpTabs([byId("tab-timeline"), byId("tab-memory")]);
+  on("document filters selection resize theme", drawStrips);
   on("scroll", drawLens);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawStrips);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => tell("theme"));
 }

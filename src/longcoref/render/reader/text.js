@@ -75,6 +75,7 @@ function elementOf(block) {
 
 function insert(number) {
   const element = elementOf(state.blocks[number]);
+  element.dataset.block = number;
   drawn.set(number, element);
   // In text order, for screen readers.
   const next = [...drawn.keys()].filter((other) => other > number).sort((a, b) => a - b)[0];
@@ -269,11 +270,11 @@ function setUpText() {
     tell("resize");
   }).observe(view);
   view.addEventListener("click", ({ target }) => {
-    const span = target.closest(".mention, .voiced");
+    const span = target.closest(".mention, .quote");
     if (span?.dataset.mention) select(mentionOf(span).entity, mentionOf(span));
     else if (String(getSelection())) return; // text is being selected, to be copied
-    else if (span) select(quoteOf(span).speaker, null, quoteOf(span));
-    else if (!state.merging) select(null);
+    else if (span) select(present(quoteOf(span).speaker), null, quoteOf(span));
+    else if (!state.picking) select(null);
   });
   addEventListener("beforeprint", drawForPrint);
   addEventListener("afterprint", drawForScreen);

@@ -39,7 +39,7 @@ function checkScore({ score }, where) {
 
 /** A function that checks the offsets of a span, and the text between them where the span has it. */
 function spanCheck(text) {
-  const toUnit = unitsOf(text);
+  const { toUnit } = offsetsOf(text);
   const length = codePoints(text);
   return ({ start, end, text: said }, where) => {
     if (!isCount(start)) fail(`${where}, start`, "a whole number from 0", start);
@@ -76,6 +76,23 @@ function checkPairs(pairs, where, checkSpan) {
   });
 }
 
+const PLACES = { same: ["entity", "other"], name: ["entity"], type: ["entity"], speaker: ["quote"], addressee: ["quote"] };
+const PERHAPS = { move: ["from", "to"], speaker: ["entity"], addressee: ["entity"] };
+
+/** What a person decided, as docs/formats.md has it. */
+function checkCorrection(correction, where, checkSpan) {
+  const { decision, mentions, name } = correction;
+  if (!Object.hasOwn(CHANGES, decision)) fail(`${where}, decision`, `one of ${Object.keys(CHANGES).join(", ")}`, decision);
+  for (const key of PLACES[decision] ?? []) checkPairs([correction[key]], `${where}, ${key}`, checkSpan);
+  for (const key of PERHAPS[decision] ?? []) if ((correction[key] ?? null) !== null) checkPairs([correction[key]], `${where}, ${key}`, checkSpan);
+  if (["move", "remove"].includes(decision)) {
+    if (!Array.isArray(mentions) || !mentions.length) fail(`${where}, mentions`, "a list of at least one mention", mentions);
+    checkPairs(mentions, `${where}, mention`, checkSpan);
+  }
+  if (decision === "name" && !(name && isLabel(name, LONGEST_NAME))) fail(`${where}, name`, `text of at most ${LONGEST_NAME} characters`, name);
+  checkLabels(correction, ["type", "kind"], where);
+}
+
 /** Throws an error that says what is wrong with a record, and where. `text` is for records that have none. */
 function validated(record, text) {
   if (!isObject(record) || record.schema !== SCHEMA) fail("the file", `one result of schema ${SCHEMA}`, record?.schema ?? record);
@@ -98,6 +115,7 @@ function validated(record, text) {
     if (!cluster.mentions.length) fail(`${where}, mentions`, "at least one", undefined);
   });
   checkList(whole.quotes ?? [], "quote", "an object", (quote, where) => checkQuote(quote, where, checkSpan, ids));
+  checkList(whole.corrections ?? [], "correction", "an object", (correction, where) => checkCorrection(correction, where, checkSpan));
   for (const name of ["words", "sentences"]) checkPairs(whole[name], name, checkSpan);
   return whole;
 }

@@ -28,6 +28,8 @@ class Growth {
     this.invalid = 0;
     this.read = 0;
     this.whole = false;
+    this.colours = new Map(); // kept from the first mention to the final result
+    this.chapters = null;
   }
 
   take(line) {
@@ -37,6 +39,7 @@ class Growth {
     else if (line.closed) this.close(line.closed);
     else if (line.progress) this.read = line.progress.characters;
     else if (line.action) this.decide(line);
+    else if (line.document) this.known(line.document);
     else if (line.result) this.finish(line.result);
   }
 
@@ -58,6 +61,12 @@ class Growth {
   close({ id, name, type }) {
     const cluster = Object.assign(this.cluster(id), { name, type });
     for (const mention of cluster.mentions) if (mention.type === type) delete mention.type;
+  }
+
+  /** Takes the words, the sentences and the chapters of the whole text. */
+  known({ words, sentences, chapters }) {
+    Object.assign(this.record, { words, sentences });
+    this.chapters = chapters;
   }
 
   /** Takes the final result, in which post-processing may have merged entities. */
@@ -103,14 +112,14 @@ async function readText(text, title, memory) {
     openGrowing(text, title);
     await take(response);
     if (!growth.whole) throw new Error("the connection was lost before the end of the response");
-    show();
+    openResult();
     if (!state.doc.cast.some(isListed)) showAllEntities();
-    announce(`Read in ${((performance.now() - began) / 1000).toFixed(1)} s: ${growth.record.clusters.length} entities`);
+    if (!state.done.length) announce(`Read in ${((performance.now() - began) / 1000).toFixed(1)} s: ${growth.record.clusters.length} entities`);
   } catch (error) {
     stopped(error);
   } finally {
     byId("reading").hidden = true;
-    document.body.classList.remove("growing");
+    setGrowing(false);
     reading = null;
     dim();
   }
@@ -136,15 +145,20 @@ async function reasonOf(response) {
   }
 }
 
+function setGrowing(growing) {
+  state.growing = growing;
+  document.body.classList.toggle("growing", growing);
+}
+
 /** Opens the text, without any entities yet. */
 function openGrowing(text, title) {
   growth = new Growth(text);
   state.trace = null;
-  document.title = byId("title").textContent = title;
+  setTitle(title);
   openDocument(growth.record);
-  byId("least").value = state.least = 2;
+  state.least = 2;
   byId("tab-memory").hidden = true;
-  document.body.classList.add("growing");
+  setGrowing(true);
   byId("start").close();
   showAll();
   view.scrollTop = 0;
@@ -152,7 +166,7 @@ function openGrowing(text, title) {
 
 /** Lists entities with a single mention, for a text that has no others. */
 function showAllEntities() {
-  byId("least").value = state.least = 1;
+  state.least = byId("least").value = 1;
   tell("filters");
 }
 
@@ -175,13 +189,21 @@ async function take(response) {
 /** Shows the result so far, and keeps the selection. */
 function show() {
   const chosen = state.selected?.id;
-  state.doc = documentOf(growth.record);
-  // Until the ranks are final, colours follow the order of appearance, since those by rank would keep changing.
-  if (!growth.whole) for (const entity of state.doc.entities) paint(entity, entity.id);
+  state.doc = documentOf(growth.record, growth.colours);
   state.selected = state.doc.cast.find(({ id }) => id === chosen) ?? null;
   state.current = state.quote = null;
   state.trace = { unpacked: historyOf(growth.decisions, growth.invalid) };
   byId("tab-memory").hidden = false;
+  tell("document");
+}
+
+/** Shows the final result, with the corrections that were made the last time that this text was read. */
+function openResult() {
+  show();
+  state.found = growth.chapters;
+  state.chapters = chaptersOf(state.doc, state.blocks, growth.chapters);
+  restore();
+  resetRange();
   tell("document");
 }
 
@@ -199,9 +221,9 @@ function dim() {
 
 function stopped(error) {
   const wanted = error.name === "AbortError";
-  if (growth && document.body.classList.contains("growing")) {
+  if (growth && state.growing) {
     show();
-    announce(wanted ? "Stopped. These are the results so far." : `Incomplete: ${error.message}`, !wanted);
+    announce(wanted ? "Stopped. These are the results so far." : `Incomplete: ${error.message}`, { lasting: !wanted });
   } else if (!wanted) {
     complain(error.message);
   }
@@ -211,10 +233,6 @@ function complain(message) {
   byId("start-error").textContent = message;
   byId("start-error").hidden = !message;
   if (!byId("start").open) byId("start").showModal();
-}
-
-function titleOf(text) {
-  return text.trim().split("\n")[0].trim().slice(0, 60);
 }
 
 function setText(text, title = "") {
@@ -239,7 +257,7 @@ function submit(event) {
   const policy = byId("start-memory").value;
   const memory = policy === "unbounded" ? { memory: policy } : { memory: policy, cells: Number(byId("start-cells").value) };
   complain("");
-  readText(field.value, field.dataset.title || titleOf(field.value), memory);
+  readText(field.value, titleOf(field.value) || field.dataset.title || openingOf(field.value), memory);
 }
 
 function setUpStart() {
