@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -33,6 +36,7 @@ from longcoref.memory.actions import IGNORE, INVALID, Action, ActionKind
 from longcoref.memory.decision import Decision
 from longcoref.mention import MentionRecord
 from longcoref.outcome import ResultCluster, annotation
+from longcoref.render.book import copresence
 from longcoref.render.html import page
 from longcoref.result import Result
 from longcoref.spans import WordSpan
@@ -119,10 +123,11 @@ class Reader:
     def __init__(self, driver: webdriver.Chrome, folder: Path) -> None:
         self.driver, self.folder = driver, folder
 
-    def open(self, html: str) -> Reader:
+    def open(self, html: str, place: str = "") -> Reader:
         path = self.folder / "page.html"
         path.write_text(html, encoding="utf-8")
-        self.driver.get(path.as_uri())
+        self.driver.get("about:blank")  # otherwise another place in the same address would not load the file again
+        self.driver.get(path.as_uri() + place)
         return self
 
     def element(self, selector: str) -> WebElement:
@@ -397,6 +402,219 @@ def test_a_corrected_file_is_opened_again(reader: Reader, story_page: str) -> No
     assert json.loads(reader.download().read_text(encoding="utf-8")) == record
 
 
+def test_merging_keeps_the_better_name(reader: Reader, story_page: str) -> None:
+    """A proper name before a description, and the more frequent, whichever of the two was selected first."""
+    reader.open(story_page)
+    before = reader.cast()
+    for names, better in ((("the parrot", "Gannet Head"), "Gannet Head"), (("Wren", "Lydia"), "Lydia")):
+        for first, second in (names, names[::-1]):
+            reader.entity(first).click()
+            reader.press("m")
+            reader.entity(second).click()
+            assert reader.element("#name").get_attribute("value") == better
+            assert reader.cast()[better] == before[first] + before[second]
+            reader.press("u", Keys.ESCAPE)
+            assert reader.cast() == before
+
+
+def test_every_decision_is_recorded_and_can_be_undone_and_redone(reader: Reader, talk: Result) -> None:
+    reader.open(page(talk, TALK, title="Talk"))
+    original = reader.record()
+    correct_everything(reader)
+    corrected = reader.record()
+    place = {
+        word: [TALK.index(word), TALK.index(word) + len(word)] for word in ("Ann", "Bob", "Cat", "mill", "someone")
+    }
+    said = [TALK.index('"She'), TALK.index('"She') + len('"She ran,"')]
+    i = TALK.index("I lost")
+    assert corrected["corrections"] == [
+        {"decision": "move", "mentions": [[i, i + 1]], "from": place["Ann"], "to": place["Cat"]},
+        {"decision": "move", "mentions": [place["someone"]], "from": None, "to": None, "kind": "NOM"},
+        {"decision": "name", "entity": place["someone"], "name": "A stranger"},
+        {"decision": "type", "entity": place["someone"], "type": "PER"},
+        {"decision": "move", "mentions": [place["mill"]], "from": None, "to": place["Cat"], "kind": "NOM"},
+        {"decision": "speaker", "quote": said, "entity": place["someone"]},
+        {"decision": "addressee", "quote": said, "entity": None},
+        {"decision": "remove", "mentions": [place["mill"]]},
+    ]
+    clusters = {
+        cluster["name"]: [mention["text"] for mention in cluster["mentions"]] for cluster in corrected["clusters"]
+    }
+    assert clusters["Cat"] == ["Cat", "I", "her", "She"]
+    assert clusters["A stranger"] == ["someone"]
+    assert next(c for c in corrected["clusters"] if c["name"] == "A stranger")["type"] == "PER"
+    assert corrected["quotes"][3] == {"start": said[0], "end": said[1], "speaker": 3, "addressee": None}
+    reader.open(page(talk, TALK, title="Talk"))  # they are kept in the browser
+    assert "8 corrections" in reader.element("#banner").text
+    assert reader.record() == corrected
+    for _ in range(8):
+        reader.click("#undo")
+    assert not reader.element("#undo").is_enabled()
+    assert reader.record() == original
+    reader.open(page(talk, TALK, title="Talk"))  # and so are those that were undone
+    assert reader.record() == original
+    for _ in range(4):
+        reader.click("#redo")
+        reader.driver.switch_to.active_element.send_keys(Keys.CONTROL, "y")
+    assert not reader.element("#redo").is_enabled()
+    assert reader.record() == corrected
+    reader.click("#open-export")
+    reader.click("#undo-all")
+    assert reader.record() == original
+
+
+def correct_everything(reader: Reader) -> None:
+    """Makes a correction of every kind in the talk."""
+    reader.entity("Ann").click()
+    while reader.texts(".mention.now") != ["I"]:
+        reader.press("n")
+    reader.press("v")
+    reader.entity("Cat").click()
+    assert reader.element("#name").get_attribute("value") == "Cat"
+    reader.press(Keys.ESCAPE)
+    reader.mark("someon")  # widened to the whole word
+    reader.offer("of a new entity")
+    reader.write("#name", "A stranger\n")
+    reader.element("#type option[value='PER']").click()
+    reader.mark("mill")
+    reader.offer("of another…")
+    reader.entity("Cat").click()
+    assert reader.element(".mention.now").text == "mill"
+    reader.click("[data-quote='3']")
+    assert "Speaker not found" in reader.element("#details").text
+    reader.write("#least", "1")
+    reader.action("Speaker…")
+    reader.entity("A stranger").click()
+    assert reader.element("#name").get_attribute("value") == "A stranger"
+    reader.press("S")
+    reader.banner("Unknown")
+    reader.entity("Cat").click()
+    while reader.texts(".mention.now") != ["mill"]:
+        reader.press("n")
+    reader.press("d")
+
+
+def test_damaged_corrections_in_the_browser_do_no_harm(reader: Reader, talk: Result) -> None:
+    reader.open(page(talk, TALK, title="Talk"))
+    original = reader.record()
+    reader.entity("Ann").click()
+    reader.write("#name", "Anna\n")
+    for damage in ("{", '{"done": [{"decision": "name", "entity": [1, 2], "name": "X"}], "undone": [], "saved": true}'):
+        reader.driver.execute_script(
+            "for (const key of Object.keys(localStorage)) localStorage[key] = arguments[0]", damage
+        )
+        reader.open(page(talk, TALK, title="Talk"))
+        assert reader.record() == original
+        reader.entity("Ann").click()
+        reader.write("#name", "Anna\n")
+
+
+def test_chapters_are_listed_and_gone_to(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    reader.click("#tab-chapters")
+    titles = reader.texts("#chapter-list button")
+    assert titles[0] == "Chapter I · The New Keeper"
+    assert len(titles) == len(re.findall("^CHAPTER", STORY, re.MULTILINE))
+    reader.driver.find_elements(By.CSS_SELECTOR, "#chapter-list button")[2].click()
+    reader.wait_for("#place", titles[2])
+    assert reader.texts("[aria-current]") == [titles[2]]
+    assert reader.in_view("h2.block")
+    reader.press("c")
+    reader.wait_for("#place", titles[3])
+    reader.press("C", "C")
+    reader.wait_for("#place", titles[1])
+    reader.driver.back()
+    reader.wait_for("#place", titles[2])
+
+
+def test_the_network_is_that_of_the_copresence_table(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    reader.press("g")
+    names = {cluster.id: cluster.name for cluster in story}
+    chapters = sorted({number for number, *_ in copresence(story)})
+    for first, last in ((chapters[0], chapters[-1]), (2, 2), (3, 4)):
+        for field, number in (("first", first), ("last", last)):
+            reader.element(f"#range-{field} option[value='{number - 1}']").click()
+        together: Counter[frozenset[str]] = Counter()
+        for (number, _, one, other), count in copresence(story).items():
+            if first <= number <= last:
+                together[frozenset((names[one], names[other]))] += count
+        lines = reader.driver.execute_script(
+            "return Array.from(document.querySelectorAll('#network-picture line title'), (line) => line.textContent)"
+        )
+        found = [re.fullmatch(r"(.*) and (.*): together in (\d+) paragraphs?", line) for line in lines]
+        assert {frozenset((m[1], m[2])): int(m[3]) for m in found if m} == together
+    reader.click("#range-back")
+    assert reader.element("#range-first").get_attribute("value") == "0"
+    reader.driver.find_element(By.CSS_SELECTOR, "[aria-label^='Lydia,']").click()
+    assert reader.element("#name").get_attribute("value") == "Lydia"
+    picture = ElementTree.fromstring(reader.save("#save-network", "*.svg").read_text(encoding="utf-8"))
+    assert "Lydia" in [label.text for label in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert "oklch" not in ElementTree.tostring(picture, encoding="unicode")
+    reader.press(Keys.ESCAPE)
+    assert not reader.element("#network").is_displayed()
+
+
+def test_the_address_names_the_person_and_the_place(reader: Reader, story: Result, story_page: str) -> None:
+    reader.open(story_page)
+    address = reader.driver.current_url
+    reader.entity("Wren").click()
+    reader.press("n", "n")
+    wren = story.clusters[1]
+    place = int(reader.element("#step").text.split()[0]) - 1
+    linked = f"{address}#person={wren.id}&word={wren.mentions[place].words.start}"
+    WebDriverWait(reader.driver, 30).until(lambda _: reader.driver.current_url == linked)
+    reader.entity("Lydia").click()
+    assert f"#person={story.clusters[0].id}" in reader.driver.current_url
+    reader.driver.back()
+    assert reader.element("#name").get_attribute("value") == "Wren"
+    assert reader.element("#step").text == f"{place + 1} of {len(wren)}"
+    reader.open("<!doctype html><title>Elsewhere</title><link rel=icon href=data:,>")
+    reader.open(story_page, linked.removeprefix(address))
+    assert reader.element("#name").get_attribute("value") == "Wren"
+    assert reader.in_view(".mention.now")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("THE MILL ON THE HILL\n\nBy A. Writer\n\nCHAPTER I\n\nAnn left.", "The Mill on the Hill"),
+        ("CHAPTER I\n\nTHE MILL\n\nAnn left the mill.", "some-file"),
+        ("The Project Gutenberg eBook of X\n\nTitle: The Long\n  Road\n\nAuthor: Z\n\nAnn left.", "The Long Road"),
+        ("Ann left the mill. She was late.\n\nTom came.", "some-file"),
+    ],
+)
+def test_a_page_without_a_title_has_that_of_the_text(reader: Reader, text: str, title: str) -> None:
+    reader.open(page(made_up_result(text, {"Ann": "Ann"}, id="some-file"), text))
+    assert reader.element("#title").text == reader.driver.title == title
+
+
+def test_tables_have_the_corrected_cast_and_quotations(reader: Reader, talk: Result) -> None:
+    reader.open(page(talk, TALK, title="Talk"))
+    reader.entity("Ann").click()
+    reader.write("#name", 'Ann "the" 🙂, miller\n')
+    with reader.save("#save-cast", "*.cast.csv").open(encoding="utf-8-sig", newline="") as stream:
+        cast = list(csv.DictReader(stream))
+    assert {row["name"]: int(row["mentions"]) for row in cast} == {
+        name: len(cluster) for name, cluster in zip(['Ann "the" 🙂, miller', "Bob <b>", "Cat"], talk, strict=True)
+    }
+    with reader.save("#save-quotes", "*.quotations.csv").open(encoding="utf-8-sig", newline="") as stream:
+        quotes = list(csv.DictReader(stream))
+    assert [row["quotation"] for row in quotes] == [TALK[quote.start : quote.end] for quote in talk.quotes]
+    assert quotes[0]["speaker"] == 'Ann "the" 🙂, miller'
+
+
+def test_everything_that_can_be_pressed_has_a_name(reader: Reader, story_page: str) -> None:
+    reader.open(story_page)
+    reader.entity("Wren").click()
+    reader.press("n", "g")
+    nameless = reader.driver.execute_script(
+        "return Array.from(document.querySelectorAll('button, input, select, [role=button], [tabindex=\"0\"]'))"
+        ".filter((one) => !(one.ariaLabel || one.textContent.trim() || one.labels?.length)).map((one) => one.outerHTML)"
+    )
+    assert nameless == []
+
+
 MENTION = {"start": 0, "end": 5, "text": STORY[:5]}
 BAD_FILES = {
     "a list": [1, 2],
@@ -427,6 +645,14 @@ BAD_FILES = {
     "text: expected a string": {"clusters": [], "text": 7},
     "the file, id: expected text": {"clusters": [], "id": 7},
     "memory: expected an object": {"clusters": [], "memory": 7},
+    "correction: expected a list": {"clusters": [], "corrections": {}},
+    'decision: expected one of same, move, remove, name, type, speaker, addressee, got "swap"':
+        {"clusters": [], "corrections": [{"decision": "swap"}]},
+    "entity 0: expected a pair of offsets": {"clusters": [], "corrections": [{"decision": "name", "name": "A"}]},
+    "mentions: expected a list of at least one": {"clusters": [], "corrections": [{"decision": "remove"}]},
+    "correction 0, name: expected text": {"clusters": [], "corrections": [{"decision": "name", "entity": [0, 1]}]},
+    "to 0, end: expected at most":
+        {"clusters": [], "corrections": [{"decision": "move", "mentions": [[0, 1]], "to": [0, 99_999_999]}]},
     "words 0: expected a pair of offsets": {"clusters": [], "words": [0, 4]},
     "words 0, end: expected at most": {"clusters": [], "text": "short", "words": [[0, 9]]},
 }  # fmt: skip

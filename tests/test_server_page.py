@@ -22,6 +22,7 @@ from longcoref.resolver import Resolver
 from longcoref.server.access import Access
 from longcoref.server.app import build_app
 from longcoref.server.limits import Limits
+from longcoref.text import tokenize
 from serving import LONG, SECONDS, TEXT, held_resolver, running, serving
 
 
@@ -70,6 +71,7 @@ def page(driver: tuple[webdriver.Chrome, Path], address: str) -> Iterator[Page]:
     chrome, _ = driver
     chrome.get_log("browser")
     chrome.get(address)
+    chrome.execute_script("localStorage.clear()")
     yield Page(chrome)
     refused = re.compile("status of 4(01|13)")
     assert [entry for entry in chrome.get_log("browser") if not refused.search(entry["message"])] == []
@@ -97,7 +99,7 @@ def test_markup_in_a_text_stays_text(page: Page) -> None:
     text = "Lydia wrote <script>document.title = 'lost'</script> and <b onclick=x>she</b> smiled. Lydia <i>sang</i>."
     page.read(text)
     assert page.element("#blocks").text == text
-    assert page.driver.title == text[:60].strip()
+    assert page.driver.title == "Lydia wrote <script>document.title = 'lost'</script> and <b…"
     assert page.driver.find_elements(By.CSS_SELECTOR, "#blocks b, #blocks i, #blocks script") == []
 
 
@@ -106,6 +108,7 @@ def test_what_the_page_gives_is_what_the_server_says(
 ) -> None:
     _, folder = driver
     page.read(LONG[:2000])
+    page.element("#open-export").click()
     page.element("#download").click()
     page.wait(lambda: list(folder.glob("Nora*.json")))
     (file,) = folder.glob("Nora*.json")
@@ -113,6 +116,47 @@ def test_what_the_page_gives_is_what_the_server_says(
     file.unlink()
     assert record["clusters"] == resolver(LONG[:2000]).as_json()["clusters"]
     assert record["text"] == LONG[:2000]
+    assert record["words"] == [list(word) for word in tokenize(LONG[:2000]).offsets]
+
+
+WATCH = """
+globalThis.hues = {};
+new MutationObserver(() => {
+  for (const row of document.querySelectorAll(".entity:not(.single)")) {
+    (hues[row.dataset.entity] ??= {})[row.style.getPropertyValue("--hue")] = true;
+  }
+}).observe(document.getElementById("cast-rows"), { childList: true });
+"""
+
+
+def test_an_entity_keeps_its_colour_until_the_end(page: Page) -> None:
+    page.driver.execute_script(WATCH)
+    page.read(LONG[:5000])
+    hues = page.driver.execute_script("return Object.values(hues).map((seen) => Object.keys(seen).length)")
+    assert len(hues) > 1
+    assert set(hues) == {1}
+
+
+def test_a_pasted_novel_has_a_title(page: Page) -> None:
+    page.read("CHAPTER I\n\nTHE FERRY\n\nAnna came back to the harbour on a Sunday. She saw her dog.")
+    assert page.element("#title").text == "Anna came back to the harbour on a Sunday. She saw her dog."
+    page.element("#another").click()
+    page.read("THE FERRY\n\nCHAPTER I\n\nAnna came back. She saw her dog.")
+    assert page.element("#title").text == "The Ferry"
+
+
+def test_corrections_of_a_text_are_there_when_it_is_read_again(page: Page) -> None:
+    text = "Anna came back. She saw her dog, and Anna smiled."
+    page.read(text)
+    page.wait(lambda: page.texts(".entity"))
+    page.element(".entity").click()
+    page.element("#name").send_keys(" Hale\n")
+    corrected = page.texts(".entity .name")
+    page.driver.refresh()
+    page.read(text)
+    page.wait(lambda: page.texts(".entity .name") == corrected)
+    page.element("#undo").click()
+    page.wait(lambda: page.texts(".entity .name") != corrected)
 
 
 def test_a_refusal_is_told_and_the_text_kept(page: Page) -> None:

@@ -54,8 +54,9 @@ def page(
 ) -> str:
     """The reader page of a result, or of a record of the schema `longcoref/1`, and its text.
 
-    Without a `title`, the page has the title that its text states, or else the id of the result. `trace` are the mentions with their decisions (`Resolver.mentions`); with them, the page shows the memory over time
-    and why a mention was put where it is.
+    Without a `title`, the page has the title that its text states, or else the id of the result. `trace` are the
+    mentions with their decisions (`Resolver.mentions`); with them, the page shows the memory over time and why a
+    mention was put where it is.
     """
     record = _record(result) | {"text": text}
     data = {"title": title, "record": _pack(record)}

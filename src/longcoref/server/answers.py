@@ -90,8 +90,8 @@ class WholeAnswer:
 class LineAnswer:
     """Lines of the schema `longcoref-stream/1`, with progress after each piece and, if wanted, every decision.
 
-    The lines are the decisions of the memory; with them comes the outline of the text. The last one has the result after post-processing, which is the answer of
-    `WholeAnswer`.
+    The lines are the decisions of the memory; those of every decision come with the outline of the text. The last one
+    has the result after post-processing, which is the answer of `WholeAnswer`.
     """
 
     def __init__(

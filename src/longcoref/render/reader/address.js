@@ -1,7 +1,9 @@
 // The address of the page names the selected entity and the place in the text, so that it can be kept as a link:
 // #person=3&word=1204. Words are counted from 0, as in the JSON and in BookNLP's files.
 
+const PAUSE = 250; // milliseconds: browsers refuse to change the address often, and stepping should be quick
 let isFollowing = false; // while an address is being followed, it does not change
+let waiting = 0;
 
 function wordAt(place) {
   return Math.max(0, lowerBound(wordStarts(state.doc), state.doc.toPoint(place) + 1, (start) => start) - 1);
@@ -12,15 +14,19 @@ function addressOf(entity, place) {
   return `#${parts.filter(Boolean).join("&")}`;
 }
 
-/** Puts the selection, and a place in the text, into the address: a new entry in the history for another entity or chapter. */
+/** Puts the selection and the place in the text into the address: a new entry in the history for another entity or chapter. */
 function remember(place) {
   if (isFollowing) return;
-  const span = state.current ?? state.quote;
-  const address = addressOf(state.selected, place ?? span?.from);
-  const person = (hash) => new URLSearchParams(hash.slice(1)).get("person");
-  if (address === (location.hash || "#")) return;
-  const isNew = place !== undefined || person(address) !== person(location.hash);
-  history[isNew ? "pushState" : "replaceState"](null, "", address);
+  clearTimeout(waiting);
+  const person = new URLSearchParams(location.hash.slice(1)).get("person");
+  const isNew = place !== undefined || (state.selected ? String(state.selected.id) : null) !== person;
+  if (isNew) writeAddress("pushState", place);
+  else waiting = setTimeout(writeAddress, PAUSE, "replaceState");
+}
+
+function writeAddress(how, place = (state.current ?? state.quote)?.from) {
+  const address = addressOf(state.selected, place);
+  if (address !== (location.hash || "#")) history[how](null, "", address === "#" ? location.pathname + location.search : address);
 }
 
 /** Selects the entity and goes to the place that the address names. */
@@ -62,5 +68,6 @@ async function copyLink() {
 
 function setUpAddress() {
   on("selection current", () => remember());
+  on("opened", () => history.replaceState(null, "", location.pathname + location.search)); // it was about another text
   addEventListener("popstate", follow);
 }

@@ -52,7 +52,7 @@ function renderChapters() {
   byId("tab-chapters").hidden = !state.chapters.length;
   if (!state.chapters.length) showPanel("people");
   else if (!byId("chapters").hidden) byId("chapter-list").replaceChildren(...state.chapters.map(chapterRow));
-  renderPlace();
+  showPlace();
 }
 
 function chapterRow(chapter, number) {
@@ -77,17 +77,15 @@ function mentionsIn(entity, number) {
 }
 
 /** Says where in the text the reader is: in the header, and in the list of chapters. */
-function renderPlace() {
-  if (!tops.length) return;
-  const { from, to } = visibleRange();
+function renderPlace({ from, to }) {
   const { length } = state.doc.text;
-  // At the top, a heading may stand below the title of the book.
-  const number = chapterAt(from || Math.min(to, state.chapters[0]?.heading ?? 0));
+  const number = chapterAt(from);
   const title = state.chapters[number]?.title;
-  byId("place").textContent = [title, `${percent(to >= length ? 1 : from / length)}`].filter(Boolean).join(" · ");
-  const rows = byId("chapter-list").children;
+  const place = [title, percent(to >= length ? 1 : from / length)].filter(Boolean).join(" · ");
+  if (place !== byId("place").textContent) byId("place").textContent = place;
+  if (byId("chapters").hidden) return;
   for (const row of byId("chapter-list").querySelectorAll("[aria-current]")) row.removeAttribute("aria-current");
-  rows[number]?.firstChild.setAttribute("aria-current", "location");
+  byId("chapter-list").children[number]?.firstChild.setAttribute("aria-current", "location");
 }
 
 /** Shows the cast or the chapters in the left panel. */
@@ -98,7 +96,7 @@ function showPanel(name) {
   }
   if (name === "chapters") {
     renderChapters();
-    byId("chapter-list").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+    byId("chapter-list").children[chapterAt(visibleRange().from)]?.scrollIntoView({ block: "nearest" });
   } else {
     drawRows();
   }
@@ -130,5 +128,4 @@ function setUpChapters() {
   for (const name of ["people", "chapters"]) byId(`tab-${name}`).addEventListener("click", () => showPanel(name));
   setUpTabs([byId("tab-people"), byId("tab-chapters")]);
   on("document selection", renderChapters);
-  on("scroll", renderPlace);
 }

@@ -37,7 +37,7 @@ const CHANGES = {
   },
 
   /** Mentions, which may be new, belong to the entity `to` or, if that is null, to a new one. */
-  move(doc, { mentions: places, to, kind }) {
+  move(doc, { mentions: places, to = null, kind }) {
     const mentions = places.map((place) => mentionAt(doc, place, kind));
     const before = mentions[0].entity;
     const entity = to === null ? newEntity(doc, mentions, before?.type ?? null) : entityAt(doc, to);

@@ -33,6 +33,19 @@ function tell(topic) {
   for (const listener of listeners.get(topic) ?? []) listener();
 }
 
+/** A function that does something before the next frame, once however often it is called. */
+function beforeFrame(act) {
+  let isAsked = false;
+  return () => {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() => {
+      isAsked = false;
+      act();
+    });
+  };
+}
+
 function byId(id) {
   return document.getElementById(id);
 }
@@ -110,7 +123,9 @@ function startPicking(prompt, take, ...others) {
   state.picking = take;
   const actions = others.map(([label, value]) => [label, () => finishPicking(value)]);
   announce(`${prompt} Choose in the cast or the text.`, { lasting: true, actions: [...actions, ["Cancel", cancelPicking]] });
+  showPanel("people");
   showCast(true);
+  byId("cast-rows").querySelector("button")?.focus({ preventScroll: true });
 }
 
 function finishPicking(entity) {

@@ -127,10 +127,16 @@ function drawChapters(context, count) {
   context.restore();
 }
 
-/** Shows which part of the text is in view. */
-function drawLens() {
-  if (!tops.length || body.hidden) return;
-  const { from, to } = visibleRange();
+/** Shows where in the text the reader is, on all parts of the page. The sizes are read before anything is written. */
+const showPlace = beforeFrame(() => {
+  if (!tops.length) return;
+  const shown = visibleRange();
+  drawLens(shown);
+  renderPlace(shown);
+});
+
+function drawLens({ from, to }) {
+  if (body.hidden) return;
   lens.style.left = `${across(from)}px`;
   lens.style.width = `${Math.max(3, across(to) - across(from))}px`;
   const share = Math.round((100 * from) / state.doc.text.length);
@@ -178,18 +184,13 @@ function showStrip(name) {
   drawStrips();
 }
 
-/** Draws the visible strip before the next frame, once however often it is called. */
-function drawStrips() {
-  if (drawStrips.asked) return;
-  drawStrips.asked = true;
-  requestAnimationFrame(() => {
-    drawStrips.asked = false;
-    measureStrips();
-    drawTimeline();
-    drawMemory();
-    drawLens();
-  });
-}
+/** Draws the visible strip. */
+const drawStrips = beforeFrame(() => {
+  measureStrips();
+  drawTimeline();
+  drawMemory();
+  showPlace();
+});
 
 function setUpStrips() {
   timeline.addEventListener("click", clickTimeline);
@@ -212,6 +213,6 @@ function setUpStrips() {
   timeline.addEventListener("pointerleave", hideTip);
   setUpTabs([byId("tab-timeline"), byId("tab-memory")]);
   on("document filters selection resize theme", drawStrips);
-  on("scroll", drawLens);
+  on("scroll", showPlace);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => tell("theme"));
 }

@@ -211,10 +211,12 @@ function showSpan(kind, { from, index }) {
   column.querySelector(`[data-${kind}="${index}"]`)?.focus({ preventScroll: true });
 }
 
-/** The range of the blocks in view. */
+/** The range of the blocks in view, without the white space before them. */
 function visibleRange() {
   const top = view.scrollTop - frame.top;
-  return { from: state.blocks[blockAtHeight(top)].from, to: state.blocks[blockAtHeight(top + frame.height)].to };
+  const { from, to } = state.blocks[blockAtHeight(top)];
+  const blank = state.doc.text.slice(from, to).search(/\S/);
+  return { from: from + Math.max(0, blank), to: state.blocks[blockAtHeight(top + frame.height)].to };
 }
 
 /** The DOM range of characters of the text, if their block is drawn. */
