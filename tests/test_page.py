@@ -444,6 +444,11 @@ def test_every_decision_is_recorded_and_can_be_undone_and_redone(reader: Reader,
     assert clusters["A stranger"] == ["someone"]
     assert next(c for c in corrected["clusters"] if c["name"] == "A stranger")["type"] == "PER"
     assert corrected["quotes"][3] == {"start": said[0], "end": said[1], "speaker": 3, "addressee": None}
+    read = Result.from_json(json.dumps(corrected))
+    assert [json.loads(json.dumps(one.as_json())) for one in read.corrections] == [
+        {"from": None, "to": None, **one} if one["decision"] == "move" else one for one in corrected["corrections"]
+    ]
+    assert read.with_corrections(()).get_clusters() == read.get_clusters() == [*clusters.values()]
     reader.open(page(talk, TALK, title="Talk"))  # they are kept in the browser
     assert "8 corrections" in reader.element("#banner").text
     assert reader.record() == corrected

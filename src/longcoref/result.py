@@ -181,11 +181,11 @@ class Result:
         """The result as JSON text, from which `from_json` makes it again; `text=False` leaves out the text."""
         return json.dumps(self.as_json(text=text), ensure_ascii=False)
 
-    def to_html(self, *, title: str | None = None) -> str:
-        """The reader page, a single HTML file."""
+    def to_html(self, *, title: str = "") -> str:
+        """The reader page, a single HTML file; without a title it has the one that the text states, or else the id."""
         from longcoref.render.html import page
 
-        return page(self, self.known_document.text, title=self.id if title is None else title)
+        return page(self, self.known_document.text, title=title)
 
     def resolved(
         self,

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from longcoref.document import Document
 from longcoref.errors import UsageError
-from longcoref.formats.json import SCHEMA
+from longcoref.formats.json import SCHEMA, document_record
 from longcoref.memory.actions import ActionKind
 from longcoref.mention import MentionRecord
 from longcoref.result import Result
@@ -59,7 +59,7 @@ def page(
     mention was put where it is.
     """
     record = _record(result) | {"text": text}
-    data = {"title": title, "record": _pack(record)}
+    data: dict[str, Any] = {"title": title, "record": _pack(record)}
     if isinstance(result, Result) and result.document is not None:
         data["chapters"] = _chapters(result.document)
     if trace is not None:
