@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from longcoref.book.identify import identify_people
+from longcoref.book.labels import know_speakers, with_labels
 from longcoref.book.narrator import find_narrator
 from longcoref.book.pronouns import reconsider_pronouns, resolve_speech
 from longcoref.book.speakers import attribute_quotations
@@ -71,7 +72,7 @@ def revise(document: Document, mentions: Iterable[MentionRecord], policy: BookPo
 
     It starts from what the reader decided, so mentions that were revised before may be revised again.
     """
-    read = tuple(mentions)
+    read = with_labels(document, mentions) if policy.speech else tuple(mentions)
     if not policy.active:
         return Revision(read)
     table = Table.of(document, read)
@@ -82,6 +83,7 @@ def revise(document: Document, mentions: Iterable[MentionRecord], policy: BookPo
         table.put_quotations(find_quotations(document))
         find_narrator(table)
         attribute_quotations(table)
+        know_speakers(table)
         resolve_speech(table)
     return _revision(read, table)
 

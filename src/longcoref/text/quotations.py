@@ -7,6 +7,7 @@ a mark while a quotation is open continues the same speech; if it does not, the 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,7 @@ from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import SPEECH_VERBS
 from longcoref.spans import WordSpan
+from longcoref.text.turns import find_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Quotation:
 
     `continues` says that it is a further paragraph of the quotation before it. `speaker` and `addressee` are entities,
     None as long as none was found; `score` is the probability of the speaker, `addressee_score` that of the addressee.
+    `name` is the speaker as a script or chat names them, "" in prose.
     """
 
     words: WordSpan
@@ -65,11 +68,12 @@ class Quotation:
     addressee: int | None = None
     score: float = 0.0
     addressee_score: float = 0.0
+    name: str = ""
 
     @classmethod
-    def of(cls, document: Document, words: WordSpan, *, continues: bool = False) -> Quotation:
+    def of(cls, document: Document, words: WordSpan, *, continues: bool = False, name: str = "") -> Quotation:
         """The quotation of some words of a document."""
-        return cls(words, *document.characters(words), continues)
+        return cls(words, *document.characters(words), continues, name=name)
 
     def as_json(self) -> dict[str, Any]:
         """The quotation as JSON values."""
@@ -161,7 +165,10 @@ def paragraph_starts(document: Document) -> list[bool]:
 
 
 def find_quotations(document: Document) -> list[Quotation]:
-    """The quotations of a document in text order; they do not overlap."""
+    """The quotations of a document in text order; they do not overlap.
+
+    In a script or a chat, what each speaker says is a quotation, and marks inside it are part of it.
+    """
     double, single = DOUBLE.count(document.words), SINGLE.count(document.words)
     if double >= _HABIT or 0 < double >= single:
         passages = _marked(document, DOUBLE)
@@ -169,7 +176,16 @@ def find_quotations(document: Document) -> list[Quotation]:
         passages = _marked(document, SINGLE)
     else:
         passages = _dashed(document)
-    return [Quotation.of(document, words, continues=continues) for words, continues in passages]
+    quoted = [Quotation.of(document, words, continues=continues) for words, continues in passages]
+    turns = find_turns(document)
+    starts = [turn.words.start for turn in turns]
+
+    def is_outside(quotation: Quotation) -> bool:
+        number = bisect_left(starts, quotation.words.end) - 1
+        return number < 0 or turns[number].words.end <= quotation.words.start
+
+    said = [Quotation.of(document, turn.words, continues=turn.continues, name=turn.speaker) for turn in turns]
+    return sorted([*said, *filter(is_outside, quoted)], key=lambda quotation: quotation.start)
 
 
 def _marked(document: Document, marks: Marks) -> Iterator[Passage]:
