@@ -32,7 +32,7 @@ _ASIDE = r"(?:[ \t]*[(\[][^)\]\n]{1,60}[)\]])?"
 _CHAT = re.compile(
     rf"^[ \t]{{0,60}}{_TIME}?(?:<(?P<nick>[^<>\s]{{1,40}})>|(?P<name>{_NAME}){_ASIDE}[ \t]?:)(?=\s)", re.M
 )
-_PLAY = re.compile(rf"^[ \t]{{0,60}}(?P<name>{_CAPITALS})\.{_ASIDE}(?=\s)", re.M)
+_PLAY = re.compile(rf"^[ \t]{{0,60}}(?P<name>{_CAPITALS}){_ASIDE}\.{_ASIDE}(?=\s)", re.M)
 _ABOVE = re.compile(rf"(?:\A|\n[ \t\r]*\n)[ \t]{{0,60}}(?P<name>{_CAPITALS}){_ASIDE}[ \t]*[:.]?[ \t]*\r?\n(?=[ \t]*\S)")
 _HEADING = re.compile(
     rf"(?:INT|EXT|I/E|FADE|CUT|DISSOLVE|CURTAIN|THE END|END OF|{'|'.join(sorted(NUMBERED_HEADINGS))})\b", re.IGNORECASE
@@ -130,8 +130,10 @@ def _opening(found: re.Match[str]) -> _Opening | None:
     kind = found.lastgroup or "name"
     words = found[kind].split()
     if kind == "name":
-        if _HEADING.match(found[kind]) or speaker_key(found[kind]) in NOT_SPEAKERS or words[-1].lower() in TITLES:
-            return None  # "TO MRS. VERNON" above a letter is cut after the title
+        if _HEADING.match(found[kind]) or speaker_key(found[kind]) in NOT_SPEAKERS:
+            return None
+        if words[-1].lower() in TITLES or "to" in speaker_key(found[kind]).split():
+            return None  # "ANN HALE TO MRS. LEE", above a letter
         if len(words) > 1 and any(word[0].islower() for word in words):
             return None  # "He said this: ..."
     start, end = found.span(kind)
