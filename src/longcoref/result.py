@@ -23,6 +23,7 @@ from longcoref.formats.source import Source
 from longcoref.mention import MentionRecord
 from longcoref.outcome import Outcome, ResultCluster, annotation, cluster_of_mentions, corrected, guessed_kind
 from longcoref.spans import WordsAt, WordSpan
+from longcoref.text.likeness import warning_about
 from longcoref.text.quotations import Quotation
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ class Result:
                 "was written without the text"
             )
         return self.document
+
+    @cached_property
+    def warning(self) -> str | None:
+        """Why the result is unreliable: the text does not look like English prose. None if it does."""
+        return None if self.document is None else warning_about(self.document.words)
 
     @cached_property
     def mentions(self) -> tuple[tuple[MentionRecord, ResultCluster], ...]:
@@ -174,6 +180,7 @@ class Result:
             "clusters": [cluster.as_json() for cluster in self.clusters],
             **({"quotes": [quote.as_json() for quote in self.quotes]} if self.quotes else {}),
             **({} if self.narrator is None else {"narrator": self.narrator}),
+            **({} if self.warning is None else {"warning": self.warning}),
             **({"corrections": [one.as_json() for one in self.corrections]} if self.corrections else {}),
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -39,8 +39,11 @@ class Input(Protocol):
     def document(self) -> Document:
         """The whole text."""
 
-    def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
-        """Its mentions with their decisions; the whole text is not held in memory if that can be avoided."""
+    def mentions(self, resolver: Resolver, *, check: Callable[[Sequence[str]], None]) -> Iterator[MentionRecord]:
+        """Its mentions with their decisions; the whole text is not held in memory if that can be avoided.
+
+        `check` is called with the first words of the text.
+        """
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,11 @@ class _TextInput:
     def document(self) -> Document:
         return tokenize("".join(self.file.pieces()), id=self.id)
 
-    def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
+    def mentions(self, resolver: Resolver, *, check: Callable[[Sequence[str]], None]) -> Iterator[MentionRecord]:
         stream = resolver.stream()
-        for chunk in self.file.pieces(_CHUNK):
+        for number, chunk in enumerate(self.file.pieces(_CHUNK)):
+            if not number:
+                check(tokenize(chunk).words)
             yield from stream.feed(chunk)
         yield from stream.finish()
 
@@ -86,7 +91,8 @@ class _WordsInput:
     def document(self) -> Document:
         return self.content
 
-    def mentions(self, resolver: Resolver) -> Iterator[MentionRecord]:
+    def mentions(self, resolver: Resolver, *, check: Callable[[Sequence[str]], None]) -> Iterator[MentionRecord]:
+        check(self.content.words)
         return resolver.mentions(self.content)
 
 

@@ -45,6 +45,7 @@ from longcoref.render.resolved import Replacing
 from longcoref.resolver import Resolver, load
 from longcoref.result import Result, read_results
 from longcoref.runtime.footprint import Budget
+from longcoref.text.likeness import warning_about
 
 _CHECK_EVERY = 64  # mentions between two checks of the memory limit
 _ON_A_TERMINAL = "cast"
@@ -281,6 +282,7 @@ class _Reading:
         if any(output.whole for output in outputs):
             document = item.document()
             self._report(item, [document.text])
+            self._warn(item, document.words)
             watched = self._watched(item, self.resolver.mentions(document), len(document.text))
             return resolve_for(
                 outputs,
@@ -303,8 +305,13 @@ class _Reading:
 
     def _streamed(self, item: Input) -> Iterator[MentionRecord]:
         """The mentions of a text that is not held in memory."""
-        yield from item.mentions(self.resolver)
+        yield from item.mentions(self.resolver, check=partial(self._warn, item))
         self._report(item, None if item.size is None or item.file is None else item.file.pieces())
+
+    def _warn(self, item: Input, words: Sequence[str]) -> None:
+        """Says if a text does not look like English prose."""
+        if (warning := warning_about(words)) is not None:
+            self.display.say(f"{item.id}: {warning}")
 
     def _report(self, item: Input, text: Iterable[str] | None) -> None:
         """Says what was left out of a file, and writes the text that offsets refer to if it is not that of the file."""

@@ -106,6 +106,7 @@ OPENS_NOUN_PHRASE, NEVER_POSSESSED = _words("rewriting", "opens_noun_phrase"), _
 
 NUMBERED_HEADINGS, OTHER_HEADINGS = _words("chapters", "numbered_headings"), _words("chapters", "other_headings")
 
+FUNCTION_WORDS = _words("language", "function_words") | frozenset(PRONOUNS)
 NOT_SPEAKERS = _words("scripts", "not_speakers")
 
 BEFORE_OBJECTS, CLAUSE_OPENERS = _words("hiding", "before_objects"), _words("hiding", "clause_openers")

@@ -118,6 +118,9 @@ class Result(BaseModel):
     memory: Memory
     clusters: list[Cluster]
     quotes: Annotated[list[Quote], Field(description="In text order; left out if there are none.")] = []
+    warning: Annotated[
+        str | None, Field(description="Why the result is unreliable: the text does not look like English prose.")
+    ] = None
 
 
 class Health(BaseModel):
