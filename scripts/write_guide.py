@@ -1,4 +1,4 @@
-"""Regenerates the outputs in README.md, docs/guide.md and docs/page.md by running their commands.
+"""Regenerates the outputs in README.md, the guide and other pages of docs/ by running their commands.
 
     python scripts/write_guide.py
 
@@ -29,7 +29,7 @@ from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/guide.md", "docs/page.md")
+PAGES = ("README.md", "docs/guide.md", "docs/page.md", "docs/coming-from.md")
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(?:\n```\n.*?^```\n)?", re.MULTILINE | re.DOTALL)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 
+from longcoref.render.resolved import Replacement, ResolvedText
 from longcoref.result import Result
+from longcoref.spans import CharSpan
 from longcoref.text import tokenize
+from measure_resolved import faults
 from results import make_result, results
 
 
@@ -53,6 +58,14 @@ CASES = {
     "her is not always an owner": (
         "[0P Anna] sat. He saw [0p her] there, gave [0p her] a cup and called [0p her] Nan.",
         "Anna sat. He saw Anna there, gave Anna a cup and called Anna Nan.",
+    ),
+    "her before an adverb": (
+        "[0P Anna] sat. He touched [0p her] gently, asked [0p her] first, and took [0p her] lovely hat.",
+        "Anna sat. He touched Anna gently, asked Anna first, and took Anna's lovely hat.",
+    ),
+    "no name inside a mention of its entity": (
+        "[0P Anna] came. “I love [1P [0p my] [1P Italy]]. [1p It] is warm.”",
+        "Anna came. “I love Anna's Italy. Anna's Italy is warm.”",
     ),
     "what is hers is a mention": (
         "[0P Anna] sat with [1N [0p her] And so on aunt].",
@@ -145,3 +158,47 @@ def test_names_alone_are_left_alone(result: Result) -> None:
     kinds = {mention.kind for mention, _ in result.mentions}
     if "PRON" not in kinds and result.document is not None:
         assert result.resolved_text(pronouns_only=True) == result.document.text
+
+
+@pytest.mark.parametrize(
+    ("original", "resolved", "fault"),
+    [
+        ("I'm tired", "Anna'm tired", "contraction"),
+        ("you are late", "Anna are late", "agreement"),
+        ("my hat", "Anna hat", "possessive lost"),
+        ("my hat", "i's hat", "pronoun inserted"),
+        ("she slept", "Mrs. Hallow of the…  slept", "shortened name"),
+        ("her hat", "Anna's hat", None),
+        ("I left", "Anna left", None),
+    ],
+)
+def test_the_checker_of_resolved_text_finds_malformed_forms(original: str, resolved: str, fault: str | None) -> None:
+    end = re.match(r"\w+", original)
+    inserted = resolved.removesuffix(original[end.end() :] if end else "").rstrip()
+    replacement = Replacement(CharSpan(0, len(inserted)), CharSpan(0, end.end() if end else 0), 0)
+    found = faults(original, ResolvedText(resolved, (replacement,)), replacement, opens=False)
+    assert (fault in found) if fault else not found
+
+
+@given(result=results())
+def test_offsets_of_resolved_text_lead_back(result: Result) -> None:
+    made, text = result.resolved(), result.known_document.text
+    position = 0
+    for span, original, _ in made.replacements:
+        assert (
+            made.text[position : span.start] == text[made.original(position) : original.start] or position == span.start
+        )
+        position = span.end
+    for offset in range(len(made.text)):
+        if not any(span.start <= offset < span.end for span, _, _ in made.replacements):
+            assert made.text[offset] == text[made.original(offset)]
+    places = [made.original(offset) for offset in range(len(made.text))]
+    assert places == sorted(places)
+
+
+def test_limits_of_resolved_text() -> None:
+    result = result_of("[0P Anna] slept. [0p She] dreamt of [1P Tom], and nobody but [1p him] woke [0p her].")
+    assert result.resolved_text() == "Anna slept. Anna dreamt of Tom, and nobody but Tom woke Anna."
+    assert result.resolved_text(min_score=0.9) == result.known_document.text
+    assert result.resolved_text(types=["ORG"]) == result.known_document.text
+    assert result.resolved_text(max_distance=5) == "Anna slept. Anna dreamt of Tom, and nobody but Tom woke her."

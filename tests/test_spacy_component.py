@@ -46,6 +46,8 @@ def test_a_blank_pipeline_gets_numbered_groups_and_a_result(nlp: Language) -> No
         assert (group.attrs["name"], group.attrs["type"]) == (cluster.name, cluster.type)
     assert result.document is not None
     assert (result.model, result.capacity) == ("tiny", 3)
+    assert doc._.coref_clusters == result.get_clusters(as_strings=False)
+    assert doc._.resolved_text == result.resolved_text()
 
 
 def test_the_tokens_are_used_as_they_are(nlp: Language, tiny_model: Path) -> None:

@@ -17,7 +17,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ def make_longcoref(
 
 Language.factory(
     "longcoref",
-    assigns=["doc.spans", "doc._.coref"],
+    assigns=["doc.spans", "doc._.coref", "doc._.coref_clusters", "doc._.resolved_text"],
     default_config={
         "model": None,
         "memory": None,
@@ -90,6 +90,10 @@ Language.factory(
     },
     func=make_longcoref,
 )
+
+
+_ABOUT: dict[str, Any] = {"model": "", "memory": "", "capacity": None, "narrator": None}
+"""What a group stores about the whole result, and the values if no group does."""
 
 
 class LongcorefComponent:
@@ -106,8 +110,9 @@ class LongcorefComponent:
         self._model = model
         self._settings, self._filters = dict(settings), dict(filters)
         self._opened: tuple[int, Resolver] | None = None
-        if not Doc.has_extension("coref"):
-            Doc.set_extension("coref", getter=result_of)
+        for extension, getter in _EXTENSIONS.items():
+            if not Doc.has_extension(extension):
+                Doc.set_extension(extension, getter=getter)
 
     @property
     def resolver(self) -> Resolver:
@@ -131,7 +136,7 @@ class LongcorefComponent:
             for key in [key for key in doc.spans if key == QUOTES or key.startswith(PREFIX)]:
                 del doc.spans[key]
             tokens = _tokens(doc)
-            about = {"model": result.model, "memory": result.memory, "capacity": result.capacity}
+            about = {name: getattr(result, name) for name in _ABOUT}
             for number, cluster in enumerate(result, 1):
                 own = {"id": cluster.id, "name": cluster.name, "type": cluster.type, **about}
                 _write_group(doc, tokens, f"{PREFIX}{number}", cluster.mentions, _MENTION_LABELS, own)
@@ -191,12 +196,12 @@ def result_of(doc: Doc) -> Result:
     document = _document(doc)
     words_of = {token: word for word, token in enumerate(_tokens(doc))}
     clusters, quotes = [], []
-    about: dict[str, Any] = {"model": "", "memory": "", "capacity": None}
+    about = dict(_ABOUT)
     for key, group in doc.spans.items():
         if key != QUOTES and not key.startswith(PREFIX):
             continue
         attrs = group.attrs
-        about = {name: attrs[name] for name in about}
+        about = {name: attrs.get(name, default) for name, default in _ABOUT.items()}
         if key == QUOTES:
             for words, labels in _read_group(words_of, group, _QUOTE_LABELS):
                 quotes.append(replace(Quotation.of(document, words), **labels))
@@ -208,6 +213,14 @@ def result_of(doc: Doc) -> Result:
         clusters.append(ResultCluster(attrs["id"], attrs["name"], attrs["type"], mentions))
     annotated = document.with_clusters(annotation(clusters))
     return Result(tuple(clusters), **about, document=annotated, quotes=tuple(quotes))
+
+
+_EXTENSIONS: dict[str, Callable[[Doc], Any]] = {
+    "coref": result_of,
+    "coref_clusters": lambda doc: result_of(doc).get_clusters(as_strings=False),
+    "resolved_text": lambda doc: result_of(doc).resolved_text(),
+}
+"""The attributes `doc._.…`; those after the first are named and shaped as fastcoref's."""
 
 
 def _write_group(

@@ -117,4 +117,5 @@ PLURAL_FORMS: Mapping[str, str] = _TABLES["agreement"]["plural"]
 UNCHANGING_VERBS, NOT_PAST = _words("agreement", "unchanging"), _words("agreement", "not_past")
 ADVERBS, NO_VERB = _words("agreement", "adverbs"), _words("agreement", "no_verb")
 BEFORE_QUESTION, SET_PHRASES = _words("agreement", "before_question"), _words("agreement", "set_phrases")
+ADJECTIVES_IN_LY = _words("agreement", "adjectives_in_ly")
 ADDRESSES, STAYING_PRONOUNS = _words("agreement", "addresses"), _words("agreement", "staying")

@@ -23,6 +23,7 @@ from longcoref.text.quotations import Quotation, paragraph_starts
 
 QUOTE_COLUMNS = ("quote_start", "quote_end", "mention_start", "mention_end", "mention_phrase", "char_id", "quote")
 _PRONOUNS = {"he": "he/him/his", "she": "she/her", "they": "they/them/their"}
+_UNCOUNTED = ("xe/xem/xyr/xir", "ze/zem/zir/hir")  # categories of BookNLP; our lexicon has no such pronouns
 _KINDS = {"PROP": "proper", "NOM": "common", "PRON": "pronoun"}
 _LEAST = 2  # mentions of a character
 
@@ -60,16 +61,21 @@ def _text(words: tuple[str, ...], span: tuple[int, int]) -> str:
 def write_book(results: Iterable[Result], stream: IO[str]) -> None:
     """Writes BookNLP's `.book`: the characters as JSON. Fields that need a parser (agent, patient) are empty."""
     result = only_result(results)
-    json.dump({"characters": [_book_entry(one) for one in characters(result)]}, stream, ensure_ascii=False)
+    json.dump(
+        {"characters": [_book_entry(one, narrates=one.cluster.id == result.narrator) for one in characters(result)]},
+        stream,
+        ensure_ascii=False,
+    )
     stream.write("\n")
 
 
-def _book_entry(one: CastEntry) -> dict[str, Any]:
+def _book_entry(one: CastEntry, *, narrates: bool) -> dict[str, Any]:
     total = sum(one.pronouns.values())
     gender = None
     if total:
         best, most = one.pronouns.most_common(1)[0]
-        shares = {_PRONOUNS[pronoun]: round(count / total, 3) for pronoun, count in one.pronouns.items()}
+        shares = {category: round(one.pronouns[pronoun] / total, 3) for pronoun, category in _PRONOUNS.items()}
+        shares |= dict.fromkeys(_UNCOUNTED, 0.0)
         gender = {"inference": shares, "argmax": _PRONOUNS[best], "max": round(most / total, 3), "total": total}
     mentions = {
         _KINDS[kind]: [{"c": count, "n": text} for text, count in counts.most_common()]
@@ -84,6 +90,7 @@ def _book_entry(one: CastEntry) -> dict[str, Any]:
         "first_sentence": one.first,
         "last_sentence": one.last,
         "quotes": one.quotes,
+        "narrator": narrates,
         **{key: [] for key in ("agent", "patient", "mod", "poss")},
     }
 
@@ -131,12 +138,18 @@ def write_graph(results: Iterable[Result], stream: IO[str]) -> None:
     for (_, _, first, second), count in copresence(result).items():
         weights[first, second] += count
     stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
-    for key, domain, type in (("name", "node", "string"), ("mentions", "node", "int"), ("weight", "edge", "int")):
+    # Gephi and yEd show `label`.
+    for key, domain, type in (
+        ("label", "node", "string"),
+        ("name", "node", "string"),
+        ("mentions", "node", "int"),
+        ("weight", "edge", "int"),
+    ):
         stream.write(f'  <key id="{key}" for="{domain}" attr.name="{key}" attr.type="{type}"/>\n')
     stream.write(f'  <graph id={quoteattr(result.id or "book")} edgedefault="undirected">\n')
     for one in characters(result):
         name, count = escape(one.cluster.name), len(one.cluster)
-        stream.write(f'    <node id="n{one.cluster.id}"><data key="name">{name}</data>')
+        stream.write(f'    <node id="n{one.cluster.id}"><data key="label">{name}</data><data key="name">{name}</data>')
         stream.write(f'<data key="mentions">{count}</data></node>\n')
     for (first, second), weight in weights.items():
         stream.write(f'    <edge source="n{first}" target="n{second}"><data key="weight">{weight}</data></edge>\n')

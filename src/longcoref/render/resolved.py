@@ -20,6 +20,7 @@ from longcoref.clusters import KINDS
 from longcoref.document import Document
 from longcoref.english.agreement import verbs_after_naming
 from longcoref.english.lexicon import (
+    ADJECTIVES_IN_LY,
     NEVER_POSSESSED,
     OPENS_NOUN_PHRASE,
     PLURAL,
@@ -161,8 +162,9 @@ class _Resolving:
             beside = last is not None and last[1] == cluster.id and self._is_beside(last[0], mention.start)
             last = mention.end, cluster.id
             made: list[_Piece] = []
-            if cluster.id not in within and not beside and self._is_wanted(mention, cluster):
-                around = [pair for pair in around if pair[0] > mention.start]
+            around = [pair for pair in around if pair[0] > mention.start]
+            entities = {*within, *(entity for _, entity in around)}  # "my Italy" stays, and so does its "Italy"
+            if cluster.id not in entities and not beside and self._is_wanted(mention, cluster):
                 made = self._made(mention, cluster, (*within, *(entity for _, entity in around)))
             if not made or made[0].original.start < position or made[-1].original.end > end:
                 around.append(last)
@@ -202,6 +204,8 @@ class _Resolving:
         if replacing.types is not None and cluster.type not in replacing.types:
             return False
         if self._near is not None and (mention.start, mention.end) not in self._near:
+            return False
+        if mention.facts.gender == PLURAL and not mention.facts.pronoun and not naming.plural:
             return False
         if naming.kind == "PROP" == mention.kind:
             return not set(naming.name.lower().split()) <= set(without_possessive(mention.text).lower().split())
@@ -256,9 +260,12 @@ class _Resolving:
             return False
         if any(self._mentions[index][0].end > mention.end for index in range(*self._starting(mention.start))):
             return True  # if "her lamp" is a mention, "her" is possessive
-        following = re.match(r"\s+(\w+)", self._document.text[mention.end : mention.end + 60])
-        # A capital letter starts a name: people called her Wren.
-        return following is not None and following[1].islower() and following[1] not in _AFTER_OBJECT
+        following = re.match(r"\s+(\w+)(\W?)", self._document.text[mention.end : mention.end + 60])
+        # A capital letter starts a name: people called her Wren. An adverb belongs to the verb: he touched her gently.
+        if following is None or not following[1].islower() or following[1] in _AFTER_OBJECT:
+            return False
+        adverb = following[1].endswith("ly") and following[1] not in ADJECTIVES_IN_LY
+        return not adverb and not (following[1] in ("first", "last", "best", "most") and following[2] in ".,;:!?")
 
     def _starting(self, start: int) -> tuple[int, int]:
         """The range of the mentions that start at this character."""
