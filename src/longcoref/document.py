@@ -9,7 +9,7 @@ from typing import Any
 
 from longcoref.clusters import Cluster
 from longcoref.errors import DocumentError, quoted, shortened
-from longcoref.spans import CharSpan, WordSpan
+from longcoref.spans import CharSpan, CharSpans, WordSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class Sentence:
 class Document:
     """An immutable text with its words, sentences and annotation.
 
-    `words[i]` is `text[offsets[i].start:offsets[i].end]`. `sentences` cover all words in order, without gap or
-    overlap. `speakers` has one entry per word, None where no speaker is given. `clusters` is None if the document is
-    not annotated, and empty if it is annotated and has no entities. `key` identifies a document within a corpus;
-    CoNLL's part number is kept next to the id.
+    `words[i]` is `text[offsets[i].start:offsets[i].end]`; offsets are kept as `CharSpans`. `sentences` cover all words
+    in order, without gap or overlap. `speakers` has one entry per word, None where no speaker is given. `clusters` is
+    None if the document is not annotated, and empty if it is annotated and has no entities. `key` identifies a document
+    within a corpus; CoNLL's part number is kept next to the id.
     """
 
     id: str
     text: str
     words: tuple[str, ...]
-    offsets: tuple[CharSpan, ...]
+    offsets: Sequence[CharSpan]
     sentences: tuple[WordSpan, ...]
     part: int = 0
     genre: str | None = None
@@ -62,6 +62,8 @@ class Document:
         if position != count:
             raise DocumentError(f"{shortened(self.id)}: sentences end at word {position} of {count}")
         self._check_clusters()
+        if not isinstance(self.offsets, CharSpans):  # by now they are known to lie inside the text
+            object.__setattr__(self, "offsets", CharSpans(self.offsets))
 
     def _check_clusters(self) -> None:
         count = len(self.words)
@@ -103,7 +105,7 @@ class Document:
         return self._changed(
             text=self.text[first:last],
             words=self.words[begin:end],
-            offsets=tuple(CharSpan(start - first, stop - first) for start, stop in self.offsets[begin:end]),
+            offsets=CharSpans(CharSpan(start - first, stop - first) for start, stop in self.offsets[begin:end]),
             sentences=tuple(
                 WordSpan(max(sentence.start, begin) - begin, min(sentence.end, end) - begin)
                 for sentence in self.sentences
@@ -121,7 +123,7 @@ class Document:
     def read(self) -> Iterator[Sentence]:
         """The sentences with their words, one at a time."""
         for start, end in self.sentences:
-            yield Sentence(self.words[start:end], self.offsets[start:end])
+            yield Sentence(self.words[start:end], tuple(self.offsets[start:end]))
 
     def sentence_of(self, word: int) -> int:
         """The number of the sentence that a word is in."""

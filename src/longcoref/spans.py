@@ -6,8 +6,9 @@ half-open: `end - start` is the length, and `sequence[span.start:span.end]` is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, overload
 
 
 class CharSpan(NamedTuple):
@@ -35,3 +36,46 @@ class WordsAt:
         """The words from `start` to `end`, None if these characters do not begin and end with a word."""
         words = WordSpan(self._starts.get(start, -1), self._ends.get(end, -1))
         return words if 0 <= words.start < words.end else None
+
+
+class CharSpans(Sequence[CharSpan]):
+    """Many spans, such as those of all words of a text, in two arrays: 16 bytes each instead of 130 as tuples.
+
+    A span is made when it is asked for; a slice is a tuple of them. Spans that are equal compare and hash as equal.
+    """
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self, spans: Iterable[CharSpan]) -> None:
+        self._starts, self._ends = array("q"), array("q")
+        for start, end in spans:
+            self._starts.append(start)
+            self._ends.append(end)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> CharSpan: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[CharSpan, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> CharSpan | tuple[CharSpan, ...]:
+        if isinstance(index, slice):
+            return tuple(map(CharSpan, self._starts[index], self._ends[index]))
+        return CharSpan(self._starts[index], self._ends[index])
+
+    def __iter__(self) -> Iterator[CharSpan]:
+        return map(CharSpan, self._starts, self._ends)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CharSpans):
+            return NotImplemented
+        return self._starts == other._starts and self._ends == other._ends
+
+    def __hash__(self) -> int:
+        return hash((self._starts.tobytes(), self._ends.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"CharSpans({list(self)})"

@@ -38,7 +38,7 @@ def document_record(document: Document) -> dict[str, Any]:
     if document.genre is not None:
         record["genre"] = document.genre
     record["text"] = document.text
-    record["words"] = document.offsets
+    record["words"] = list(document.offsets)
     record["sentences"] = [document.characters(sentence) for sentence in document.sentences]
     if document.speakers is not None:
         record["speakers"] = list(_speaker_runs(document))

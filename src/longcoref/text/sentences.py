@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from longcoref.cancellation import cancellable
 from longcoref.document import Document, Sentence
 from longcoref.english.lexicon import ABBREVIATIONS, BEFORE_NUMBERS, DOTTED_TITLES, SENTENCE_OPENERS
-from longcoref.spans import CharSpan, WordSpan
+from longcoref.spans import CharSpan, CharSpans, WordSpan
 from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN, STOP, WINDOW, WORD
 
 # A text without sentence ends is cut here, so that nothing grows with it.
@@ -160,19 +160,23 @@ def tokenize(text: str, *, id: str = "") -> Document:
     """The words and sentences of a text, with their exact places in it."""
     stream = SentenceStream()
     words: list[str] = []
-    offsets: list[CharSpan] = []
+    known: dict[str, str] = {}  # a text has few different words, and equal ones share their memory
     spans: list[WordSpan] = []
-    # Millions of new tuples would set off the search for reference cycles again and again, and there are none.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+
+    def read() -> Iterator[CharSpan]:
         for start in cancellable(range(0, len(text) + _BLOCK, _BLOCK), every=1):
             piece = text[start : start + _BLOCK]
             for sentence in stream.feed(piece) if piece else stream.finish():
                 spans.append(WordSpan(len(words), len(words) + len(sentence.words)))
-                words += sentence.words
-                offsets += sentence.offsets
-        return Document(id=id, text=text, words=tuple(words), offsets=tuple(offsets), sentences=tuple(spans))
+                words.extend(map(known.setdefault, sentence.words, sentence.words))
+                yield from sentence.offsets
+
+    # Many new tuples would set off the search for reference cycles again and again, and there are none.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        offsets = CharSpans(read())
+        return Document(id=id, text=text, words=tuple(words), offsets=offsets, sentences=tuple(spans))
     finally:
         if collecting:
             gc.enable()
