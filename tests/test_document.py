@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from longcoref.clusters import cluster_of
 from longcoref.document import Document
 from longcoref.errors import DocumentError
 from longcoref.mention import MentionRecord
-from longcoref.spans import WordSpan
+from longcoref.spans import CharSpan, CharSpans, WordSpan
 from longcoref.text import tokenize
 
 TEXTS = st.lists(st.sampled_from(["Ann", "saw", "Tom", ".", "\n\n", "“", "”", "e\u0301", "👍🏽"]), max_size=30).map(
@@ -67,3 +68,20 @@ def test_the_record_of_a_span_has_its_exact_place(document: Document) -> None:
             assert document.text[record.start : record.end] == record.text == document.text_of(span)
             assert record.sentence == document.sentence_of(span.start)
             assert record.without_decision() is record
+
+
+@given(st.lists(st.builds(CharSpan, st.integers(0, 2**40), st.integers(0, 2**40))), st.data())
+def test_compact_spans_are_a_sequence_of_spans(spans: list[CharSpan], data: st.DataObject) -> None:
+    compact = CharSpans(spans)
+    assert list(compact) == spans
+    assert len(compact) == len(spans)
+    part = data.draw(st.slices(len(spans)))
+    assert compact[part] == tuple(spans[part])
+    if spans:
+        index = data.draw(st.integers(-len(spans), len(spans) - 1))
+        assert compact[index] == spans[index]
+        assert isinstance(compact[index], CharSpan)
+    copied = pickle.loads(pickle.dumps(compact))
+    assert copied == compact
+    assert hash(copied) == hash(compact)
+    assert compact != CharSpans([*spans, CharSpan(0, 1)])
