@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import schemathesis
@@ -19,10 +20,13 @@ from starlette.testclient import TestClient
 import longcoref
 from longcoref.book.revision import NOTHING
 from longcoref.memory import memory_policy
+from longcoref.render.outputs import write_results
 from longcoref.resolver import Resolver
 from longcoref.server import answers
 from longcoref.server.access import Access
 from longcoref.server.app import build_app
+from longcoref.server.limits import Limits
+from longcoref.server.schemas import To
 from longcoref.text import tokenize
 from serving import JSON, LONG, TEXT, URL, client_of, lines_of, metric, visiting
 
@@ -54,6 +58,42 @@ def test_the_answer_is_what_resolve_gives(client: TestClient, resolver: Resolver
     for cluster in answer.json()["clusters"]:
         for mention in cluster["mentions"]:
             assert TEXT[mention["start"] : mention["end"]] == mention["text"]
+
+
+@pytest.mark.parametrize("format", get_args(To))
+def test_other_formats_are_those_of_the_command(client: TestClient, resolver: Resolver, format: str) -> None:
+    answer = client.post(URL, json={"text": TEXT, "id": "inn", "to": format})
+    written = io.StringIO()
+    write_results([resolver(TEXT, id="inn")], written, format)
+    if format == "json":
+        assert answer.json() == resolver(TEXT, id="inn").as_json()
+    else:
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        assert answer.text == written.getvalue()
+        assert client.post(URL, json={"text": TEXT, "to": format, "stream": True}).status_code == 422
+
+
+@pytest.mark.parametrize("format", ["json", "resolved"])
+def test_a_batch_has_the_answers_of_its_texts(client: TestClient, format: str) -> None:
+    texts = [{"text": TEXT, "id": "inn"}, {"text": ""}, {"text": "Ann left. She was late."}]
+    settings = {"to": format, "cells": 5, "types": ["PER"]}
+    answer = client.post("/v1/batch", json={"texts": texts, **settings})
+    assert answer.status_code == 200
+    single = [client.post(URL, json={**text, **settings}) for text in texts]
+    assert answer.json()["results"] == [one.json() if format == "json" else one.text for one in single]
+    assert client.post("/v1/batch", json={"texts": []}).json() == {"results": []}
+
+
+def test_a_batch_has_the_limits_of_a_request(resolver: Resolver) -> None:
+    with client_of(build_app(resolver, Limits(max_bytes=3000, max_seconds=0.5))) as client:
+        assert client.post("/v1/batch", json={"texts": [{"text": "Ann left. " * 50}] * 20}).status_code == 413
+        assert client.post("/v1/batch", json={"texts": [{"text": "a"}] * 1001}).status_code in (413, 422)
+        assert client.post("/v1/batch", json={"texts": [{"text": 1}]}).json()["detail"][0]["loc"][:2] == [
+            "body",
+            "texts",
+        ]
+    with client_of(build_app(resolver, Limits(max_seconds=0.2))) as client:
+        assert client.post("/v1/batch", json={"texts": [{"text": LONG}] * 3}).status_code == 503
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\x00", "a" * 70_000, "He " * 500], ids=lambda text: repr(text[:5]))

@@ -18,6 +18,7 @@ from longcoref.cancellation import cancelled_by
 from longcoref.mention import MentionRecord
 from longcoref.render.html import outline
 from longcoref.render.lines import MentionWriter, TraceWriter
+from longcoref.render.outputs import write_results
 from longcoref.resolver import Resolver
 from longcoref.server.gate import Place
 from longcoref.server.metrics import Metrics
@@ -70,11 +71,13 @@ class Answer(Protocol):
 
 
 class WholeAnswer:
-    """One JSON object of the schema `longcoref/1`, when the text has ended."""
+    """The result in an output format, when the text has ended; as JSON, it is without the text."""
 
-    def __init__(self, resolver: Resolver, *, id: str, types: Collection[str] | None, min_mentions: int) -> None:
+    def __init__(
+        self, resolver: Resolver, *, id: str, types: Collection[str] | None, min_mentions: int, format: str = "json"
+    ) -> None:
         self._reading, self._id = resolver.open(), id
-        self._types, self._min_mentions = types, min_mentions
+        self._types, self._min_mentions, self._format = types, min_mentions, format
 
     def feed(self, piece: str) -> str:
         """Takes the next piece; there is nothing to send yet."""
@@ -82,9 +85,13 @@ class WholeAnswer:
         return ""
 
     def finish(self) -> str:
-        """Returns the object."""
-        result = self._reading.finish(id=self._id)
-        return result.select(types=self._types, min_mentions=self._min_mentions).to_json(text=False)
+        """Returns the whole answer."""
+        result = self._reading.finish(id=self._id).select(types=self._types, min_mentions=self._min_mentions)
+        if self._format == "json":
+            return result.to_json(text=False)
+        written = io.StringIO()
+        write_results([result], written, self._format)
+        return written.getvalue()
 
 
 class LineAnswer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from importlib.resources import files
+from time import monotonic
 from typing import Any
 
 from anyio import CapacityLimiter
@@ -28,7 +29,7 @@ from longcoref.server.gate import PLACE, Gate
 from longcoref.server.limits import Limits
 from longcoref.server.metrics import Metrics
 
-RESOLVE = "/v1/resolve"
+RESOLVE, BATCH = "/v1/resolve", "/v1/batch"
 _LINES = "application/x-ndjson"
 _HEADERS = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -55,6 +56,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 _MOST_MISTAKES = 20
 _LONGEST_MESSAGE = 300
+_TEXT = {"schema": {"type": "string", "description": "The format that `to` names"}}
 _STREAM = {"schema": {"type": "string", "description": "Lines of the schema longcoref-stream/1"}}
 
 
@@ -85,38 +87,59 @@ def build_app(resolver: Resolver, limits: Limits | None = None, access: Access |
         content, own_policy = api_page(app.openapi())
         return HTMLResponse(content, headers={"content-security-policy": f"{own_policy}; frame-ancestors 'none'"})
 
+    late = f"the text was not resolved within {limits.max_seconds:g} seconds: send a shorter text, or use fewer cells"
+
+    def parts_of_answer(
+        wanted: schemas.Request, request: Request, *, lines: bool, seconds: float
+    ) -> AsyncIterator[str]:
+        answer = _answer(wanted, resolver, lines=lines)
+        place = request.scope[PLACE]
+        return parts_of(answer, wanted.text, place=place, workers=workers, seconds=seconds, metrics=metrics)
+
+    async def joined(parts: AsyncIterator[str]) -> str:
+        try:
+            return "".join([part async for part in parts])
+        except OutOfTimeError as error:
+            raise HTTPException(503, late, {"Retry-After": "60"}) from error
+
     @app.post(
         RESOLVE,
         response_model=schemas.Result,
-        responses={200: {"content": {_LINES: _STREAM}, "description": "The clusters of the text"}, **_REFUSALS},
+        responses={
+            200: {"content": {_LINES: _STREAM, "text/plain": _TEXT}, "description": "The clusters of the text"},
+            **_REFUSALS,
+        },
     )
     async def resolve(wanted: schemas.Request, request: Request) -> Response:
         """Resolve coreference in a text.
 
-        The response is one JSON object; or, with `stream` or `Accept: application/x-ndjson`, lines that are sent while
-        the text is being read: each mention when it is decided, each cluster when it is closed, progress, and finally
-        the same object as `result`.
+        The response is one JSON object, or text if `to` names another format. With `stream`, or with
+        `Accept: application/x-ndjson`, it consists of lines that are sent while the text is being read: each mention
+        when it is decided, each cluster when it is closed, progress, and finally the same object as `result`.
         """
         lines = wanted.stream or _LINES in request.headers.get("accept", "")
-        answer = _answer(wanted, resolver, lines=lines)
-        parts = parts_of(
-            answer,
-            wanted.text,
-            place=request.scope[PLACE],
-            workers=workers,
-            seconds=limits.max_seconds,
-            metrics=metrics,
-        )
-        late = (
-            f"the text was not resolved within {limits.max_seconds:g} seconds: send a shorter text, or use fewer cells"
-        )
+        parts = parts_of_answer(wanted, request, lines=lines, seconds=limits.max_seconds)
         if lines:
             return StreamingResponse(_with_error(parts, late), media_type=_LINES)
-        try:
-            whole = "".join([part async for part in parts])
-        except OutOfTimeError as error:
-            raise HTTPException(503, late, {"Retry-After": "60"}) from error
-        return Response(whole, media_type="application/json")
+        whole = await joined(parts)
+        return Response(whole, media_type="application/json" if wanted.to == "json" else "text/plain")
+
+    @app.post(BATCH, response_model=schemas.Results, responses={200: {"description": "The results"}, **_REFUSALS})
+    async def batch(wanted: schemas.Batch, request: Request) -> Response:
+        """Resolve coreference in several texts, one after another.
+
+        All limits are those of one request: the texts share its size, its place in the queue and its time.
+        """
+        settings = wanted.model_dump(exclude={"texts"})
+        deadline = monotonic() + limits.max_seconds
+        results = []
+        for item in wanted.texts:
+            one = schemas.Request.model_construct(text=item.text, id=item.id, **settings)
+            seconds = deadline - monotonic()
+            results.append(await joined(parts_of_answer(one, request, lines=False, seconds=seconds)))
+        if wanted.to != "json":
+            results = [json.dumps(result, ensure_ascii=False) for result in results]
+        return Response(f'{{"results": [{", ".join(results)}]}}', media_type="application/json")
 
     @app.get("/health", response_description="The server is running")
     async def health() -> schemas.Health:
@@ -130,7 +153,7 @@ def build_app(resolver: Resolver, limits: Limits | None = None, access: Access |
         """Counts and times for Prometheus."""
         return Response(metrics.exposed(), media_type=CONTENT_TYPE_LATEST)
 
-    gate = Gate(app, path=RESOLVE, limits=limits, metrics=metrics)
+    gate = Gate(app, paths=(RESOLVE, BATCH), limits=limits, metrics=metrics)
     return AccessLog(_Headers(Guard(gate, access or Access())))
 
 
@@ -138,6 +161,8 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
     """The answer that the request asks for; a mistake in the request is raised as FastAPI's own are."""
     if wanted.trace and not lines:
         raise _mistake("trace", "decisions are part of streams only: ask for `stream`, or leave out `trace`")
+    if wanted.to != "json" and lines:
+        raise _mistake("to", "a stream is always JSON lines: leave out `to`, or `stream`")
     known = resolver.model.config.model.types
     for type in wanted.types or ():
         if type not in known:
@@ -165,7 +190,7 @@ def _answer(wanted: schemas.Request, resolver: Resolver, *, lines: bool) -> Answ
                 text=wanted.text,
                 trace=wanted.trace,
             )
-        return WholeAnswer(own, id=wanted.id, types=wanted.types, min_mentions=wanted.min_mentions)
+        return WholeAnswer(own, id=wanted.id, types=wanted.types, min_mentions=wanted.min_mentions, format=wanted.to)
     except UsageError as error:
         raise _mistake("memory", str(error)) from error
 

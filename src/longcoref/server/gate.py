@@ -7,7 +7,7 @@ its turn to others meanwhile. When a client disconnects, its request is cancelle
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import anyio
@@ -86,17 +86,17 @@ class Place:
 
 
 class Gate:
-    """An ASGI application around another: it guards `path`, and passes all other requests on."""
+    """An ASGI application around another: it guards some paths, and passes all other requests on."""
 
-    def __init__(self, app: Application, *, path: str, limits: Limits, metrics: Metrics) -> None:
-        self._app, self._path, self._limits, self._metrics = app, path, limits, metrics
+    def __init__(self, app: Application, *, paths: Collection[str], limits: Limits, metrics: Metrics) -> None:
+        self._app, self._paths, self._limits, self._metrics = app, paths, limits, metrics
         self._places: set[Place] = set()
         self._turns = anyio.Semaphore(limits.at_once)
         self._uploads, self._responses = Budget(limits.held_bytes), Budget(limits.held_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
-        if scope["type"] != "http" or (scope["method"], scope["path"]) != ("POST", self._path):
+        if scope["type"] != "http" or scope["method"] != "POST" or scope["path"] not in self._paths:
             await self._app(scope, receive, send)
             return
         try:

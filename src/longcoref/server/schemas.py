@@ -9,6 +9,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 MOST_CELLS = 1000
 """A memory allocates all its cells at the start, so their number must be bounded."""
 
+MOST_TEXTS = 1000
+"""Texts of one request."""
+To = Literal["json", "resolved", "resolved-pronouns", "text", "cast", "csv", "tsv"]
+"""The output formats that can be made of any result, and of nothing else."""
+
 
 def _whole(text: str) -> str:
     """Refuses half a surrogate pair: JSON can express it, but it is not a character and cannot be sent back."""
@@ -22,18 +27,11 @@ def _whole(text: str) -> str:
 _Text = Annotated[str, AfterValidator(_whole)]
 
 
-class Request(BaseModel):
-    """A text, and how to resolve it."""
+class Settings(BaseModel):
+    """How to resolve, and what to return."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "example": {"text": "Mrs. Hallow kept the inn. Her husband had drowned, and she never spoke of him."}
-        },
-    )
+    model_config = ConfigDict(extra="forbid")
 
-    text: Annotated[_Text, Field(description="English text. Offsets in the response count its code points.")]
-    id: Annotated[_Text, Field(max_length=200, description="Returned with the response.")] = ""
     memory: Annotated[
         Literal["learned", "rule", "unbounded", "track-all"] | None,
         Field(description="The kind of memory; by default the server's setting."),
@@ -62,12 +60,49 @@ class Request(BaseModel):
         list[str] | None, Field(max_length=100, description="Only clusters of these types, such as PER.")
     ] = None
     min_mentions: Annotated[int, Field(ge=1, description="Only clusters with at least this many mentions.")] = 1
+    to: Annotated[
+        To, Field(description="The format of a result, as in `longcoref resolve --to`; all but json are text.")
+    ] = "json"
+
+
+class Request(Settings):
+    """A text, and how to resolve it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {"text": "Mrs. Hallow kept the inn. Her husband had drowned, and she never spoke of him."}
+        },
+    )
+
+    text: Annotated[_Text, Field(description="English text. Offsets in the response count its code points.")]
+    id: Annotated[_Text, Field(max_length=200, description="Returned with the response.")] = ""
     stream: Annotated[bool, Field(description="Send lines while reading, as with `Accept: application/x-ndjson`.")] = (
         False
     )
     trace: Annotated[
         bool, Field(description="In a stream: also send every decision, including those on rejected mentions.")
     ] = False
+
+
+class BatchText(BaseModel):
+    """One of several texts."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[_Text, Field(description="English text.")]
+    id: Annotated[_Text, Field(max_length=200, description="Returned with the result.")] = ""
+
+
+class Batch(Settings):
+    """Several texts, and how to resolve them."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"texts": [{"id": "1", "text": "Ann left. She was late."}], "to": "resolved"}},
+    )
+
+    texts: Annotated[list[BatchText], Field(max_length=MOST_TEXTS)]
 
 
 class Memory(BaseModel):
@@ -121,6 +156,14 @@ class Result(BaseModel):
     warning: Annotated[
         str | None, Field(description="Why the result is unreliable: the text does not look like English prose.")
     ] = None
+
+
+class Results(BaseModel):
+    """What was found in several texts."""
+
+    results: Annotated[
+        list[Result | str], Field(description="In the order of the texts; strings if another format was asked for.")
+    ]
 
 
 class Health(BaseModel):
