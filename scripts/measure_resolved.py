@@ -80,6 +80,8 @@ def faults(text: str, made: ResolvedText, replacement: Replacement, *, opens: bo
             found.append("possessive of nothing")
     if made.text[max(0, start - len(new) - 1) : start].strip() == new or rest.strip().startswith(f"{new} "):
         found.append("said twice")
+    if made.text[max(0, start - 1) : start].isalpha() or rest[:1].isalpha():
+        found.append("joined to a word")
     if opens and old[:1].isupper() and new[:1].islower():
         found.append("small letter")
     if not new.strip() or new != new.strip() or "\n" in new:

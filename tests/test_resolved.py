@@ -127,6 +127,8 @@ CASES = {
         "[0N the sailors] sang. [0p It] was late, and [0p they] slept.",
         "the sailors sang. It was late, and the sailors slept.",
     ),
+    "my dear and a name": ("[0P Anna] sat. “Go, [0N my dear] Tom.”", "Anna sat. “Go, my dear Tom.”"),
+    "a part of a word": ("[0P Anna] sat. “Gim[0p me] that.”", "Anna sat. “Gimme that.”"),
     "who stays": ("[0P Anna] sang, [0p who] slept.", "Anna sang, who slept."),
     "a shortened name is not inserted": (
         "[0N The man who had come down from London in the summer with two large dogs] sat. [0p He] slept.",

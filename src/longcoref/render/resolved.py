@@ -20,6 +20,7 @@ from longcoref.clusters import KINDS
 from longcoref.document import Document
 from longcoref.english.agreement import verbs_after_naming
 from longcoref.english.lexicon import (
+    ADDRESSES,
     ADJECTIVES_IN_LY,
     NEVER_POSSESSED,
     OPENS_NOUN_PHRASE,
@@ -199,6 +200,11 @@ class _Resolving:
         naming, replacing = self._namings.get(cluster.id), self._replacing
         if naming is None or _REFLEXIVE.fullmatch(mention.text) or mention.score < replacing.min_score:
             return False
+        first, *others = mention.text.lower().split() or [""]
+        if first in ("my", "your") and others and set(others) <= ADDRESSES:
+            return False  # my dear Anna
+        if self._document.text[max(0, mention.start - 1) : mention.start].isalpha():
+            return False  # part of a word: gimme
         if replacing.pronouns_only and mention.kind != "PRON":
             return False
         if replacing.types is not None and cluster.type not in replacing.types:
