@@ -3,13 +3,13 @@ FROM python:3.12-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
-RUN python -m venv /opt/longcoref && /opt/longcoref/bin/pip install --no-cache-dir '.[serve,files]'
+RUN python -m venv /usr/local/lib/longcoref && /usr/local/lib/longcoref/bin/pip install --no-cache-dir '.[serve,files]'
 
 FROM python:3.12-slim
-COPY --from=build /opt/longcoref /opt/longcoref
+COPY --from=build /usr/local/lib/longcoref /usr/local/lib/longcoref
 RUN useradd --system --no-create-home longcoref
 USER longcoref
-ENV PATH=/opt/longcoref/bin:$PATH
+ENV PATH=/usr/local/lib/longcoref/bin:$PATH
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
