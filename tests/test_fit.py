@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from longcoref.book.choice import learned_weights
-from longcoref.book.fit import CUES, accuracy, main, read_annotated
+from longcoref.book.fit import CUES, accuracy, learn, main, read_annotated
+from longcoref.book.hidden import Asked, Names, Question
+from longcoref.mention import MentionRecord
+from longcoref.text import tokenize
+from longcoref.text.quotations import find_quotations
 
 PEOPLE = ("Ann", "Tom", "Kate")
 
@@ -72,3 +76,22 @@ def test_without_a_file_the_shipped_weights_are_scored(corpus: Path, capsys: pyt
     main(["--data", str(corpus)])
     right, total = accuracy(read_annotated(corpus, "dev"), learned_weights())["speaker"]
     assert capsys.readouterr().out.startswith(f"dev speaker: {right} of {total}")
+
+
+def test_hidden_speakers_are_learned_from_too(corpus: Path) -> None:
+    """In these texts whoever is named first in the paragraph before speaks, which the annotation does not show."""
+    turns = [("Ann", "Tom"), ("Tom", "Kate"), ("Kate", "Ann")] * 4
+    text = "\n\n".join(f'{one} met {other}.\n\n"Well."' for one, other in turns)
+    document = tokenize(text)
+    names = [
+        MentionRecord.of(document, written.words, kind="PROP", type="PER", entity=PEOPLE.index(written.text), score=1.0)
+        for written in Names(document).written
+    ]
+    quotations = find_quotations(document)
+    questions = tuple(
+        Question("speaker", one, quotation.start, quotation.end)
+        for (one, _), quotation in zip(turns, quotations, strict=True)
+    )
+    train = read_annotated(corpus, "train")
+    before, after = learn(train), learn(train, [Asked(document, questions, tuple(names))])
+    assert after["speaker"]["subject_before"] > before["speaker"]["subject_before"]

@@ -52,3 +52,10 @@ def test_quotations_are_in_order_and_apart(pieces: list[str]) -> None:
     spans = [quotation.words for quotation in find_quotations(document)]
     assert all(start < end for start, end in spans)
     assert all(first.end <= second.start for first, second in pairwise(spans))
+
+
+def test_double_marks_inside_many_single_ones_are_not_the_speech_of_a_text() -> None:
+    plain, nested = "'Go,' said Ann. 'Yes,' said Tom. ", "'He cried, \"Never!\" and left,' said Tom. "
+    document = tokenize(nested * 2 + plain * 6)
+    found = [document.text_of(quotation.words) for quotation in find_quotations(document)]
+    assert found == ["'He cried, \"Never!\" and left,'"] * 2 + ["'Go,'", "'Yes,'"] * 6

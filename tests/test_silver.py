@@ -13,11 +13,12 @@ from longcoref.cli import main
 from longcoref.clusters import Cluster, Mention
 from longcoref.config import config_from, config_table, dump_toml, load_config
 from longcoref.document import Document, document_of_words
+from longcoref.english.grammar import Case, case_of
 from longcoref.errors import InputError
 from longcoref.formats import read_corpus
 from longcoref.resolver import load
 from longcoref.silver.gap import gap_documents, read_gap, score_gap
-from longcoref.silver.hide import Case, case_of, hide_names
+from longcoref.silver.hide import hide_names
 from longcoref.silver.label import LabelSettings, label_file, label_text
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize

@@ -1,10 +1,12 @@
-"""Learns the weights of the speaker and addressee cues on LitBank's annotated quotations.
+"""Learns the weights of the speaker and addressee cues on LitBank's annotated quotations, and on hidden names.
 
     python -m longcoref.book.fit --data CORPORA --weights speakers.json    learn on fold 0 train, write, score dev
     python -m longcoref.book.fit --data CORPORA --part test                score the shipped weights
 
 CORPORA holds clones of lrec2020-coref and litbank. Quotations, mentions and entities are the annotated ones. Where the
-whole novel is available, its text shows the paragraphs, as it does when a text is resolved.
+whole novel is available, its text shows the paragraphs, as it does when a text is resolved. With `--hidden FOLDER`,
+weights are also learned on the speakers and addressees that `scripts/measure_hidden.py --learn` has hidden in novels,
+among the mentions that the model found there.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.book.choice import Candidate, learned_weights
+from longcoref.book.hidden import Asked
+from longcoref.book.revision import EVERYTHING, passes
 from longcoref.book.speakers import (
     ADDRESSEE_CUES,
     SPEAKER_CUES,
@@ -27,7 +32,9 @@ from longcoref.book.speakers import (
     Voices,
     addressee_candidates,
     attribute,
+    attribute_quotations,
     speaker_candidates,
+    voices_in,
 )
 from longcoref.book.table import Table
 from longcoref.document import Document
@@ -38,6 +45,7 @@ from longcoref.spans import CharSpan, WordSpan
 from longcoref.text.quotations import Quotation, find_quotations
 
 Floats = npt.NDArray[np.float64]
+Weights = Mapping[str, Mapping[str, float]]
 CUES = {"speaker": SPEAKER_CUES, "addressee": ADDRESSEE_CUES}
 _STEPS, _RATE, _MOMENTUM, _DECAY = 400, 0.5, 0.9, 0.002
 
@@ -141,16 +149,27 @@ def _with_addressees(quotations: Sequence[Quotation], table: Table) -> list[Quot
     ]
 
 
-def learn(corpus: Sequence[Annotated], task: str) -> dict[str, float]:
-    """The weights that make the annotated speakers or addressees likely."""
+def learn(corpus: Sequence[Annotated], asked: Sequence[Asked] = ()) -> dict[str, dict[str, float]]:
+    """The weights that make the annotated speakers and addressees likely, and those hidden in other texts.
+
+    The candidates of a hidden speaker depend on who speaks before; that is decided by the weights of the annotation.
+    """
+    known = [(task, *question) for item in corpus for task in CUES for question in _questions(item, task)]
+    weights = {task: _fitted(known, task) for task in CUES}
+    found = [question for item in asked for question in _hidden_questions(item, weights)]
+    return {task: _fitted([*known, *found], task) for task in CUES} if found else weights
+
+
+def _fitted(questions: Sequence[tuple[str, list[Candidate], int | None]], task: str) -> dict[str, float]:
     cues = CUES[task]
     examples = []
-    for item in corpus:
-        for candidates, gold in _questions(item, task):
+    for one, candidates, gold in questions:
+        if one == task:
             right = np.array([candidate.entity == gold for candidate in candidates])
             if right.any():
                 rows = [[candidate.cues.get(cue, 0.0) for cue in cues] for candidate in candidates]
-                examples.append((np.array(rows), right))
+                chances = np.array([candidate.chance for candidate in candidates])
+                examples.append((np.array(rows), chances, right))
     return dict(zip(cues, _descend(examples, len(cues)).round(3).tolist(), strict=True))
 
 
@@ -166,25 +185,51 @@ def _questions(item: Annotated, task: str) -> Iterator[tuple[list[Candidate], in
             yield addressee_candidates(dialogue, number, voices, addressed), addressed[number]
 
 
-def _descend(examples: Sequence[tuple[Floats, npt.NDArray[np.bool_]]], count: int) -> Floats:
+def _hidden_questions(item: Asked, weights: Weights) -> Iterator[tuple[str, list[Candidate], int | None]]:
+    """The candidates of each hidden speaker and addressee with the answer, where somebody is called by the name."""
+    table = Table.of(item.document, item.mentions)
+    for step in passes(EVERYTHING):
+        if step is attribute_quotations:
+            break
+        step(table)
+    rows = voices_in(table)
+    quotations = attribute(table.document, table.quotations, rows, weights)
+    holders = item.holders([row.entity for row in table.rows])
+    dialogue = Dialogue(table.document, quotations, rows)
+    spoken, addressed = ([getattr(quotation, task) for quotation in quotations] for task in CUES)
+    voices = Voices(dialogue, spoken)
+    starts = [quotation.start for quotation in quotations]
+    for question in item.questions:
+        if question.kind in CUES and question.name in holders and starts and question.start >= starts[0]:
+            number = bisect_right(starts, question.start) - 1
+            if question.kind == "speaker":
+                candidates = speaker_candidates(dialogue, number, spoken)
+            else:
+                candidates = addressee_candidates(dialogue, number, voices, addressed)
+            yield question.kind, candidates, holders[question.name]
+
+
+def _descend(examples: Sequence[tuple[Floats, Floats, npt.NDArray[np.bool_]]], count: int) -> Floats:
     """Gradient descent with momentum and weight decay on the likelihood of the right candidates."""
+    sizes = np.array([len(right) for _, _, right in examples])
+    if not examples:
+        return np.zeros(count)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    features, chances, right = (np.concatenate(parts) for parts in zip(*examples, strict=True))
     weights, speed = np.zeros(count), np.zeros(count)
     for _ in range(_STEPS):
-        slope = _DECAY * weights
-        for features, right in examples:
-            scores = features @ weights
-            chances = np.exp(scores - scores.max())
-            chances /= chances.sum()
-            wanted = np.where(right, chances, 0) / chances[right].sum()
-            slope += features.T @ (chances - wanted) / len(examples)
+        scores = features @ weights
+        scores = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes)) * chances
+        wanted = np.where(right, scores, 0)
+        wanted /= np.repeat(np.add.reduceat(wanted, starts), sizes)
+        found = scores / np.repeat(np.add.reduceat(scores, starts), sizes)
+        slope = _DECAY * weights + features.T @ (found - wanted) / len(sizes)
         speed = _MOMENTUM * speed - _RATE * slope
         weights += speed
     return weights
 
 
-def accuracy(
-    corpus: Sequence[Annotated], weights: Mapping[str, Mapping[str, float]] | None = None
-) -> dict[str, tuple[int, int]]:
+def accuracy(corpus: Sequence[Annotated], weights: Weights | None = None) -> dict[str, tuple[int, int]]:
     """For speakers and addressees, how many were found and how many are annotated."""
     right, total = dict.fromkeys(CUES, 0), dict.fromkeys(CUES, 0)
     for item in corpus:
@@ -205,12 +250,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--part", default="dev", help="part to score")
     parser.add_argument("--weights", type=Path, help="learn on the train part, and write the weights to this file")
+    parser.add_argument("--hidden", type=Path, help="folder of texts with hidden speakers, to learn on as well")
     options = parser.parse_args(arguments)
     weights = learned_weights()
     if options.weights is not None:
         train = read_annotated(options.data, "train", fold=options.fold)
-        weights = {task: learn(train, task) for task in CUES}
-        table = {"trained_on": f"LitBank fold {options.fold} train", **weights}
+        paths = [] if options.hidden is None else sorted(options.hidden.glob("*.json"))
+        weights = learn(train, [Asked.of_file(path) for path in paths])
+        novels = f", speakers hidden in {len(paths)} novels" if paths else ""
+        table = {"trained_on": f"LitBank fold {options.fold} train{novels}", **weights}
         options.weights.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     for task, (right, total) in accuracy(
         read_annotated(options.data, options.part, fold=options.fold), weights

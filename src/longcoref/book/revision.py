@@ -6,7 +6,7 @@ of passes over one table of mentions, each of which looks at every mention a con
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from longcoref.book.identify import identify_people
@@ -76,16 +76,21 @@ def revise(document: Document, mentions: Iterable[MentionRecord], policy: BookPo
     if not policy.active:
         return Revision(read)
     table = Table.of(document, read)
-    if policy.names:
-        identify_people(table)
-    reconsider_pronouns(table)
-    if policy.speech:
-        table.put_quotations(find_quotations(document))
-        find_narrator(table)
-        attribute_quotations(table)
-        know_speakers(table)
-        resolve_speech(table)
+    for step in passes(policy):
+        step(table)
     return _revision(read, table)
+
+
+def passes(policy: BookPolicy) -> list[Callable[[Table], None]]:
+    """The passes of a policy, in order."""
+    names = [identify_people] if policy.names else []
+    speech = [find_speech, find_narrator, attribute_quotations, know_speakers, resolve_speech] if policy.speech else []
+    return [*names, reconsider_pronouns, *speech]
+
+
+def find_speech(table: Table) -> None:
+    """Finds the quotations of a table."""
+    table.put_quotations(find_quotations(table.document))
 
 
 def _revision(mentions: Sequence[MentionRecord], table: Table) -> Revision:

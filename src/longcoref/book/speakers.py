@@ -392,9 +392,14 @@ def attribute_quotations(table: Table) -> None:
     A vocative alone ("my dear") does not identify a person, so an entity that is only addressed is nobody's speaker.
     """
     table.people &= {row.entity for row in table.rows if row.quotation is None or row.facts.name}
+    table.quotations = attribute(table.document, table.quotations, voices_in(table), learned_weights())
+
+
+def voices_in(table: Table) -> list[Row]:
+    """The mentions by which speakers and addressees are found."""
     rows = []
     for row in table.rows:
         if row.entity in table.people and row.facts.pronoun != SECOND_PERSON:
             known = {entity: share for entity, share in row.shares.items() if entity in table.people}
             rows.append(replace(row, shares=known))
-    table.quotations = attribute(table.document, table.quotations, rows, learned_weights())
+    return rows

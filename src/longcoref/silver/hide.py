@@ -8,42 +8,18 @@ earlier mention of the same person is near, so that the sentence stays one that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 
 from longcoref.book.table import clear_gender
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document, document_of_words
-from longcoref.english.lexicon import (
-    AFTER_SHORT_IS,
-    BEFORE_OBJECTS,
-    CLAUSE_OPENERS,
-    COMMON_VERBS,
-    FEMININE,
-    MASCULINE,
-    SPEECH_VERBS,
-)
+from longcoref.english.grammar import POSSESSIVES, PRONOUNS_OF, Case, case_of
 from longcoref.features.facts import HE_OR_SHE, MentionFacts, document_facts
 from longcoref.spans import WordSpan
 
 _REACH = 3  # sentences back within which the person must have been mentioned
-_POSSESSIVES = frozenset(("'s", "’s"))
-_VERBS = SPEECH_VERBS | COMMON_VERBS
-
-
-class Case(Enum):
-    """The grammatical case of a name, as far as a pronoun shows it."""
-
-    SUBJECT = 0
-    OBJECT = 1
-    POSSESSIVE = 2
-
-
-PRONOUNS = {MASCULINE: ("he", "him", "his"), FEMININE: ("she", "her", "her")}
-"""By gender, the pronoun of each case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +45,7 @@ def _choose(document: Document, random: np.random.Generator, share: float) -> li
     starts = {sentence.start for sentence in document.sentences}
     hidden = []
     for cluster in clusters:
-        pronouns = PRONOUNS.get(_gender([facts[span].facts for span in cluster.spans]))
+        pronouns = PRONOUNS_OF.get(_gender([facts[span].facts for span in cluster.spans]))
         if pronouns is None or any(mention.type not in ("PER", None) for mention in cluster.mentions):
             continue
         named, last = False, -_REACH - 1
@@ -81,7 +57,7 @@ def _choose(document: Document, random: np.random.Generator, share: float) -> li
             if is_name and named and near and span not in nested and random.random() < share:
                 case = case_of(document.words, span, opens_sentence=span.start in starts)
                 if case is not None:
-                    end = span.end + (case is Case.POSSESSIVE and document.words[span.end - 1] not in _POSSESSIVES)
+                    end = span.end + (case is Case.POSSESSIVE and document.words[span.end - 1] not in POSSESSIVES)
                     hidden.append(_Hidden(WordSpan(span.start, end), span, pronouns[case.value]))
             named |= is_name
     return sorted(hidden, key=lambda item: item.words)
@@ -110,25 +86,6 @@ def _gender(facts: list[MentionFacts]) -> int:
         if fact.pronoun in HE_OR_SHE or (fact.name is not None and fact.name.gender):
             counts[fact.gender if fact.pronoun else fact.name.gender if fact.name else 0] += 1 if fact.pronoun else 3
     return clear_gender(counts)
-
-
-def case_of(words: Sequence[str], span: WordSpan, *, opens_sentence: bool) -> Case | None:
-    """The case of a name by the words next to it; None where they do not tell."""
-    start, end = span
-    before = words[start - 1].lower() if start else "."
-    after = words[end].lower() if end < len(words) else "."
-    if words[end - 1] in _POSSESSIVES or after in _POSSESSIVES:
-        owned = words[end + (after in _POSSESSIVES)] if end + (after in _POSSESSIVES) < len(words) else "."
-        is_noun = owned[:1].isalpha() and owned.lower() not in AFTER_SHORT_IS and not owned.endswith("ing")
-        return Case.POSSESSIVE if is_noun else None
-    is_verb = after in _VERBS or (after.endswith("ed") and len(after) > 4)
-    if (opens_sentence or before in CLAUSE_OPENERS) and is_verb:
-        return Case.SUBJECT
-    if before in BEFORE_OBJECTS and after not in ("and", "or", "—", "--", "'s") and not is_verb:
-        return Case.OBJECT
-    if before in SPEECH_VERBS and after in (",", ".", ";", ":"):
-        return Case.SUBJECT
-    return None
 
 
 def _rewrite(document: Document, hidden: list[_Hidden]) -> Document:

@@ -42,6 +42,8 @@ LONGEST = 400
 """Words: without paragraphs to go by, a quotation longer than this was left open by mistake."""
 _HABIT = 4
 """Marks of a kind: a text with fewer does not use them for speech."""
+_NESTED = 3
+"""Double marks are for quotations inside quotations if there are this many times as many single ones."""
 
 
 class Passage(NamedTuple):
@@ -170,7 +172,7 @@ def find_quotations(document: Document) -> list[Quotation]:
     In a script or a chat, what each speaker says is a quotation, and marks inside it are part of it.
     """
     double, single = DOUBLE.count(document.words), SINGLE.count(document.words)
-    if double >= _HABIT or 0 < double >= single:
+    if double >= max(_HABIT, single / _NESTED) or 0 < double >= single:
         passages = _marked(document, DOUBLE)
     elif single >= _HABIT:
         passages = _marked(document, SINGLE)
