@@ -135,6 +135,7 @@ def measure(path: Path) -> None:
     """Prints the figures of a page."""
     print(f"{path.stat().st_size / 1e6:.1f} MB")
     with open_browser() as driver:
+        driver.set_script_timeout(600)
         driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
         loads = []
         for _ in range(5):
