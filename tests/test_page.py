@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.alert import Alert
 from selenium.webdriver.common.by import By
@@ -144,6 +145,20 @@ class Reader:
         rows = self.driver.find_elements(By.CSS_SELECTOR, ".entity")
         return next(row for row in rows if row.find_element(By.CSS_SELECTOR, ".name").text == name)
 
+    def choose(self, name: str) -> None:
+        """Clicks the row of the cast with this name, found again if a redraw replaces it meanwhile."""
+
+        def click(_: object) -> bool:
+            self.entity(name).click()
+            return True
+
+        WebDriverWait(self.driver, 30, ignored_exceptions=[StaleElementReferenceException]).until(click)
+
+    def ask(self, key: str) -> None:
+        """Presses a key that asks for an entity, and waits for the question."""
+        self.press(key)
+        self.wait_for("#banner", "Choose in the cast")
+
     def cast(self) -> dict[str, int]:
         return dict(zip(self.texts(".entity .name"), map(int, self.texts(".entity .count")), strict=True))
 
@@ -265,7 +280,7 @@ def test_only_what_is_near_the_view_is_in_the_tree(reader: Reader, story_page: s
 
 def test_an_entity_lights_up_and_keys_step_through_its_mentions(reader: Reader, story: Result, story_page: str) -> None:
     reader.open(story_page)
-    reader.entity("Wren").click()
+    reader.choose("Wren")
     assert set(reader.texts(".mention.on")) == {"Wren"}
     count = len(story.clusters[1])
     seen = []
@@ -312,7 +327,7 @@ def test_filters_say_what_only_is_shown(reader: Reader, story: Result, story_pag
     reader.open(story_page)
     reader.write("#least", "1")
     assert len(reader.cast()) == len(story)
-    reader.entity("the parrot").click()
+    reader.choose("the parrot")
     reader.element("#type option[value='VEH']").click()
     reader.press(Keys.ESCAPE)
     everything = reader.cast()
@@ -347,9 +362,9 @@ def test_corrections_are_kept_in_the_file_that_every_command_reads(
 ) -> None:
     reader.open(story_page)
     before = reader.cast()
-    reader.entity("Lydia").click()
-    reader.press("m")
-    reader.entity("Wren").click()
+    reader.choose("Lydia")
+    reader.ask("m")
+    reader.choose("Wren")
     reader.write("#name", "Lydia Wren\n")
     reader.element("#type option[value='ORG']").click()
     assert reader.cast()["Lydia Wren"] == before["Lydia"] + before["Wren"]
@@ -366,7 +381,7 @@ def test_corrections_are_kept_in_the_file_that_every_command_reads(
 def test_split_and_remove_and_undo(reader: Reader, story_page: str) -> None:
     reader.open(story_page)
     before = reader.cast()
-    reader.entity("Elias Crake").click()
+    reader.choose("Elias Crake")
     reader.press("n", "n", "n")
     place = int(reader.element("#step").text.split()[0])
     reader.action("Split from here on")
@@ -374,7 +389,7 @@ def test_split_and_remove_and_undo(reader: Reader, story_page: str) -> None:
     assert reader.cast()["Crake"] == before["Elias Crake"] - place + 1
     reader.action("Remove entity")
     assert "Crake" not in reader.cast()
-    reader.entity("Lydia").click()
+    reader.choose("Lydia")
     reader.press("n")
     reader.action("Split off")
     reader.write("#least", "1")
@@ -388,7 +403,7 @@ def test_split_and_remove_and_undo(reader: Reader, story_page: str) -> None:
 
 def test_a_corrected_file_is_opened_again(reader: Reader, story_page: str) -> None:
     reader.open(story_page)
-    reader.entity("Lydia").click()
+    reader.choose("Lydia")
     reader.write("#name", "Lydia Arden\n")
     saved = reader.download()
     record = json.loads(saved.read_text(encoding="utf-8"))
@@ -408,9 +423,9 @@ def test_merging_keeps_the_better_name(reader: Reader, story_page: str) -> None:
     before = reader.cast()
     for names, better in ((("the parrot", "Gannet Head"), "Gannet Head"), (("Wren", "Lydia"), "Lydia")):
         for first, second in (names, names[::-1]):
-            reader.entity(first).click()
-            reader.press("m")
-            reader.entity(second).click()
+            reader.choose(first)
+            reader.ask("m")
+            reader.choose(second)
             assert reader.element("#name").get_attribute("value") == better
             assert reader.cast()[better] == before[first] + before[second]
             reader.press("u", Keys.ESCAPE)
@@ -470,11 +485,11 @@ def test_every_decision_is_recorded_and_can_be_undone_and_redone(reader: Reader,
 
 def correct_everything(reader: Reader) -> None:
     """Makes a correction of every kind in the talk."""
-    reader.entity("Ann").click()
+    reader.choose("Ann")
     while reader.texts(".mention.now") != ["I"]:
         reader.press("n")
-    reader.press("v")
-    reader.entity("Cat").click()
+    reader.ask("v")
+    reader.choose("Cat")
     assert reader.element("#name").get_attribute("value") == "Cat"
     reader.press(Keys.ESCAPE)
     reader.mark("someon")  # widened to the whole word
@@ -483,17 +498,18 @@ def correct_everything(reader: Reader) -> None:
     reader.element("#type option[value='PER']").click()
     reader.mark("mill")
     reader.offer("of another…")
-    reader.entity("Cat").click()
+    reader.choose("Cat")
     assert reader.element(".mention.now").text == "mill"
     reader.click("[data-quote='3']")
     assert "Speaker not found" in reader.element("#details").text
     reader.write("#least", "1")
     reader.action("Speaker…")
-    reader.entity("A stranger").click()
+    reader.wait_for("#banner", "Choose in the cast")
+    reader.choose("A stranger")
     assert reader.element("#name").get_attribute("value") == "A stranger"
-    reader.press("S")
+    reader.ask("S")
     reader.banner("Unknown")
-    reader.entity("Cat").click()
+    reader.choose("Cat")
     while reader.texts(".mention.now") != ["mill"]:
         reader.press("n")
     reader.press("d")
@@ -502,7 +518,7 @@ def correct_everything(reader: Reader) -> None:
 def test_damaged_corrections_in_the_browser_do_no_harm(reader: Reader, talk: Result) -> None:
     reader.open(page(talk, TALK, title="Talk"))
     original = reader.record()
-    reader.entity("Ann").click()
+    reader.choose("Ann")
     reader.write("#name", "Anna\n")
     for damage in ("{", '{"done": [{"decision": "name", "entity": [1, 2], "name": "X"}], "undone": [], "saved": true}'):
         reader.driver.execute_script(
@@ -510,7 +526,7 @@ def test_damaged_corrections_in_the_browser_do_no_harm(reader: Reader, talk: Res
         )
         reader.open(page(talk, TALK, title="Talk"))
         assert reader.record() == original
-        reader.entity("Ann").click()
+        reader.choose("Ann")
         reader.write("#name", "Anna\n")
 
 
@@ -563,13 +579,13 @@ def test_the_network_is_that_of_the_copresence_table(reader: Reader, story: Resu
 def test_the_address_names_the_person_and_the_place(reader: Reader, story: Result, story_page: str) -> None:
     reader.open(story_page)
     address = reader.driver.current_url
-    reader.entity("Wren").click()
+    reader.choose("Wren")
     reader.press("n", "n")
     wren = story.clusters[1]
     place = int(reader.element("#step").text.split()[0]) - 1
     linked = f"{address}#person={wren.id}&word={wren.mentions[place].words.start}"
     WebDriverWait(reader.driver, 30).until(lambda _: reader.driver.current_url == linked)
-    reader.entity("Lydia").click()
+    reader.choose("Lydia")
     assert f"#person={story.clusters[0].id}" in reader.driver.current_url
     reader.driver.back()
     assert reader.element("#name").get_attribute("value") == "Wren"
@@ -596,7 +612,7 @@ def test_a_page_without_a_title_has_that_of_the_text(reader: Reader, text: str, 
 
 def test_tables_have_the_corrected_cast_and_quotations(reader: Reader, talk: Result) -> None:
     reader.open(page(talk, TALK, title="Talk"))
-    reader.entity("Ann").click()
+    reader.choose("Ann")
     reader.write("#name", 'Ann "the" 🙂, miller\n')
     with reader.save("#save-cast", "*.cast.csv").open(encoding="utf-8-sig", newline="") as stream:
         cast = list(csv.DictReader(stream))
@@ -611,7 +627,7 @@ def test_tables_have_the_corrected_cast_and_quotations(reader: Reader, talk: Res
 
 def test_everything_that_can_be_pressed_has_a_name(reader: Reader, story_page: str) -> None:
     reader.open(story_page)
-    reader.entity("Wren").click()
+    reader.choose("Wren")
     reader.press("n", "g")
     nameless = reader.driver.execute_script(
         "return Array.from(document.querySelectorAll('button, input, select, [role=button], [tabindex=\"0\"]'))"
@@ -665,7 +681,7 @@ BAD_FILES = {
 
 def test_a_bad_file_is_refused_before_anything_changes(reader: Reader, story_page: str) -> None:
     reader.open(story_page)
-    reader.entity("Lydia").click()
+    reader.choose("Lydia")
     reader.write("#name", "Lydia Arden\n")
     shown = [reader.element(part).text for part in ("#cast", "#text", "#details")]
     wrong = reader.folder / "wrong.json"
@@ -686,7 +702,7 @@ def test_corrections_are_not_lost_unasked(reader: Reader, story: Result, story_p
     reader.open(story_page)
     other = reader.folder / "other.txt"  # not .json, so that it is not taken for a download
     other.write_text(json.dumps({"schema": "longcoref/1", "text": "Ann left.", "clusters": []}))
-    reader.entity("Lydia").click()
+    reader.choose("Lydia")
     reader.write("#name", "Lydia Arden\n")
     reader.element("#file").send_keys(str(other))
     reader.dialog().dismiss()
@@ -697,6 +713,7 @@ def test_corrections_are_not_lost_unasked(reader: Reader, story: Result, story_p
     reader.open(story_page)
     assert "Lydia Arden" in reader.cast()
     reader.download()
+    reader.open(story_page)  # the browser also knows that they are in a file
     reader.element("#file").send_keys(str(other))
     reader.wait_for("#blocks", "Ann left.")
 
@@ -709,7 +726,7 @@ def test_leaving_is_asked_about_only_if_the_browser_cannot_keep_the_corrections(
         "dispatchEvent(leaving); return leaving.defaultPrevented"
     )
     reader.open(story_page)
-    reader.entity("Lydia").click()
+    reader.choose("Lydia")
     reader.write("#name", "Lydia Arden\n")
     assert reader.driver.execute_script(leaving) is False
     reader.driver.execute_script("Storage.prototype.setItem = () => { throw new Error('full') }")
@@ -732,7 +749,7 @@ def test_the_memory_is_shown_if_there_is_a_trace(reader: Reader, story: Result, 
     reader.click("#tab-memory")
     reader.wait_for("#strip-note", "2 cells")
     assert "1 mention ignored, 1 rejected" in reader.element("#strip-note").text
-    reader.entity("Wren").click()
+    reader.choose("Wren")
     reader.press("n")
     assert "cell 2" in reader.element("#mention-box").text
     reader.open(page(story, STORY, title="The Lamp"))
@@ -829,7 +846,7 @@ def test_quotations_have_the_colour_of_their_speaker_and_say_who_speaks(reader: 
 def test_the_panel_steps_through_the_quotations_of_an_entity(reader: Reader, talk: Result) -> None:
     reader.open(page(talk, TALK, title="Talk"))
     assert reader.texts(".entity .spoken") == ["“2", "“1", ""]
-    reader.entity("Ann").click()
+    reader.choose("Ann")
     assert len(reader.texts(".quote.on")) == 3
     assert reader.element("#step-quote").text == "– of 2"
     assert reader.texts(".wordings dt") == ["names"]
@@ -844,7 +861,7 @@ def test_the_panel_steps_through_the_quotations_of_an_entity(reader: Reader, tal
     assert reader.element(".mention.now").text == "I"
     assert "said by Ann to Bob <b>" in reader.element("#mention-box").text
     assert reader.texts(".quote.now") == []
-    reader.entity("Cat").click()
+    reader.choose("Cat")
     assert not reader.driver.find_elements(By.CSS_SELECTOR, "#step-quote")
     reader.click("[data-quote='0']")
     assert reader.element("#name").get_attribute("value") == "Ann"
@@ -861,13 +878,13 @@ def test_quotations_can_be_hidden(reader: Reader, talk: Result) -> None:
 
 def test_corrections_hold_for_quotations_too(reader: Reader, talk: Result) -> None:
     reader.open(page(talk, TALK, title="Talk"))
-    reader.entity("Cat").click()
-    reader.press("m")
-    reader.entity("Ann").click()
+    reader.choose("Cat")
+    reader.ask("m")
+    reader.choose("Ann")
     assert reader.element("#step-quote").text == "– of 2"
     merged = [(0, 1), (0, 1), (1, 0), (None, 0), (0, 1)]
     assert speakers(reader.download()) == merged
-    reader.entity("Bob <b>").click()
+    reader.choose("Bob <b>")
     reader.action("Remove entity")
     assert speakers(reader.download()) == [(0, None), (0, None), (None, 0), (None, 0), (0, None)]
     reader.click("#undo")

@@ -93,8 +93,8 @@ function renderHistory() {
 
 function setUpAutosave() {
   on("opened", () => (storage.key = null));
-  on("document", autosave);
-  on("document", renderHistory);
+  on("document saved", autosave);
+  on("document saved", renderHistory);
   addEventListener("beforeunload", (event) => {
     if (!storage.works && !state.saved) event.preventDefault();
   });

@@ -189,7 +189,6 @@ function goToMeeting(entity, other) {
   const places = meetingsOf(state.doc).filter(({ people }) => people.has(entity) && people.has(other));
   const here = state.current?.from ?? visibleRange().from;
   const { from } = places[lowerBound(places, here + 1, (place) => place.from) % places.length];
-  showNetwork(false);
   goTo(entity.mentions[lowerBound(entity.mentions, from, (mention) => mention.from)]);
 }
 

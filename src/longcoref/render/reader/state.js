@@ -1,6 +1,6 @@
 // The state of the page. Its parts change it through the functions here and are notified by topic: opened (another document),
 // document (mentions or entities changed, and perhaps the selection), selection, current (mention or quotation), filters,
-// scroll, resize, theme, drawn (the blocks in the tree changed).
+// scroll, resize, theme, saved (the corrections are in a file), drawn (the blocks in the tree changed).
 
 const state = {
   doc: null,

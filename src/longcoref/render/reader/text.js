@@ -207,6 +207,7 @@ function scrollToPlace(place, share = 0.35) {
 
 /** Scrolls to a mention or a quotation and focuses it. */
 function showSpan(kind, { from, index }) {
+  showNetwork(false);
   scrollToPlace(from);
   column.querySelector(`[data-${kind}="${index}"]`)?.focus({ preventScroll: true });
 }

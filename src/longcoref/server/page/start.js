@@ -223,6 +223,8 @@ function stopped(error) {
   const wanted = error.name === "AbortError";
   if (growth && state.growing) {
     show();
+    restore();
+    tell("document");
     announce(wanted ? "Stopped. These are the results so far." : `Incomplete: ${error.message}`, { lasting: !wanted });
   } else if (!wanted) {
     complain(error.message);
