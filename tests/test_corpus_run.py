@@ -7,6 +7,7 @@ import io
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -38,6 +39,7 @@ from longcoref.corpus.store import MANIFEST, Store, file_name, open_store
 from longcoref.corpus.tables import SCHEMAS, parquet_of
 from longcoref.corpus.work import Job, write_shard
 
+RECIPES = (Path(__file__).parent.parent / "docs" / "corpus.md").read_text(encoding="utf-8")
 TEXTS = {
     "first": "Anna lost her hat. She found it again near the old mill.",
     "letters/first": '"I have seen Mr. Hale," said Clara. He smiled at her, and she left the garden.',
@@ -288,7 +290,10 @@ def files_of(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in paths}
 
 
-def test_a_run_finishes_resumes_and_survives_a_killed_worker(tmp_path: Path, tiny_model: Path) -> None:
+def test_a_run_finishes_resumes_and_survives_a_killed_worker(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
     texts, out = tmp_path / "texts", tmp_path / "out"
     write_texts(texts)
     (texts / "empty.txt").touch()
@@ -333,6 +338,12 @@ def test_a_run_finishes_resumes_and_survives_a_killed_worker(tmp_path: Path, tin
     assert changed.skipped == 3
     assert not changed.failures
     assert sorted(row["document"] for row in tables_of(out)["documents"]) == sorted(TEXTS)
+    (tmp_path / "years.csv").write_text("document,year\n" + "".join(f"{id},1850\n" for id in TEXTS), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for query in re.findall(r"^```sql\n(.*?)^```$", RECIPES, flags=re.MULTILINE | re.DOTALL):
+        duckdb.sql(query)  # raises if a column does not exist
+    assert duckdb.sql("select count(*) from mentions").fetchone() == (len(tables_of(out)["mentions"]),)
+
     corpus.write_report(out, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "letters/second" in page
