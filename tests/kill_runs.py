@@ -91,7 +91,7 @@ class Train:
         self.folder, self.data = folder, model.parent
 
     def work(self) -> None:
-        settings = [f"encoder.name={self.data / 'tiny-encoder'}", "train.epochs=6", "train.patience=6"]
+        settings = [f"encoder.name={self.data / 'tiny-encoder'}", "train.epochs=2"]
         settings += [f"data.{part}={self.data / part}.jsonlines" for part in ("train", "dev")]
         sets = [part for setting in settings for part in ("--set", setting)]
         command("train", ROOT / "configs" / "tiny.toml", "--run", self.folder, "--quiet", "--resume", *sets)
@@ -257,6 +257,7 @@ def kill_runs(name: str, kills: int, generator: random.Random, scratch: Path, mo
         succeed(lambda: subject.check(before))
         if os.WIFSIGNALED(status):
             killed += 1
+            print(f"{name}: {killed} of {kills}", file=sys.stderr, flush=True)
             continue
         if status:
             raise SystemExit(f"{name}: a run failed by itself; see above")

@@ -340,9 +340,11 @@ def test_a_run_finishes_resumes_and_survives_a_killed_worker(
     assert sorted(row["document"] for row in tables_of(out)["documents"]) == sorted(TEXTS)
     (tmp_path / "years.csv").write_text("document,year\n" + "".join(f"{id},1850\n" for id in TEXTS), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    for query in re.findall(r"^```sql\n(.*?)^```$", RECIPES, flags=re.MULTILINE | re.DOTALL):
-        duckdb.sql(query)  # raises if a column does not exist
-    assert duckdb.sql("select count(*) from mentions").fetchone() == (len(tables_of(out)["mentions"]),)
+    with duckdb.connect() as connection:
+        for query in re.findall(r"^```sql\n(.*?)^```$", RECIPES, flags=re.MULTILINE | re.DOTALL):
+            connection.execute(query).fetchall()  # raises if a column does not exist
+        counted = connection.execute("select count(*) from mentions").fetchall()
+    assert counted == [(len(tables_of(out)["mentions"]),)]
 
     corpus.write_report(out, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
