@@ -186,6 +186,20 @@ def test_fine_tuning_reaches_every_weight_and_only_hidden_states_drop(folder: Pa
     assert [name for name in missing if "key.bias" not in name] == []
 
 
+def test_training_in_half_precision_changes_vectors_a_little_and_dev_not_at_all(folder: Path, pieces: Pieces) -> None:
+    whole, half = (Encoder.load(folder, frozen=False) for _ in range(2))
+    half.train_in_half()
+    windows = split(pieces.lengths, [WordSpan(0, len(pieces.lengths))], max_pieces=6, overlap=0.5)
+    assert len({window.end - window.start for window in windows}) > 1  # some are padded
+    exact, rounded = whole.encode(pieces.ids, windows), half.encode(pieces.ids, windows)
+    assert rounded.dtype == torch.float32
+    assert 0 < (exact - rounded).abs().max() < 0.05 * exact.abs().max()
+    rounded.sum().backward()
+    assert all(weight.grad is None or weight.grad.dtype == torch.float32 for weight in half.parameters())
+    whole.eval(), half.eval()
+    torch.testing.assert_close(half.encode(pieces.ids, windows), whole.encode(pieces.ids, windows))
+
+
 def test_lower_layers_learn_more_slowly(folder: Path) -> None:
     tuned = Encoder.load(folder, frozen=False)
     groups = parameter_groups(tuned, rate=1e-4, decay=0.5, weight_decay=0.1)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from longcoref.cli import main
 from longcoref.clusters import Cluster, Mention
-from longcoref.config import config_from, config_table, dump_toml, load_config
+from longcoref.config import ExtraConfig, config_from, config_table, dump_toml, load_config
 from longcoref.document import Document, document_of_words
 from longcoref.english.grammar import Case, case_of
 from longcoref.errors import InputError
-from longcoref.formats import read_corpus
+from longcoref.formats import read_corpus, read_extra, write_corpus
 from longcoref.resolver import load
 from longcoref.silver.gap import gap_documents, read_gap, score_gap
 from longcoref.silver.hide import hide_names
@@ -182,3 +182,12 @@ def test_a_config_with_further_corpora_round_trips(tmp_path: Path) -> None:
     path.write_text(dump_toml(config_table(config)), encoding="utf-8")
     assert load_config(path) == config
     assert config.data.extra[0].documents == 3
+
+
+def test_an_extra_corpus_may_drop_singletons(tmp_path: Path) -> None:
+    alone = Cluster((Mention(WordSpan(0, 1)),))
+    pair = Cluster((Mention(WordSpan(2, 3)), Mention(WordSpan(3, 4))))
+    path = tmp_path / "extra.jsonl"
+    write_corpus([document_of_words("a", [["Ann", "saw", "Bob", "himself"]], clusters=[alone, pair])], path)
+    kept, dropped = (read_extra(ExtraConfig(str(path), keep_singletons=keep), "train")[0] for keep in (True, False))
+    assert [len(document.clusters or ()) for document in (kept, dropped)] == [2, 1]

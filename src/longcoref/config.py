@@ -38,6 +38,7 @@ class ExtraConfig:
     links_only: bool = False
     """Only the listed mentions are known: train their links, and nothing else."""
     keep_singletons: bool = True
+    """Whether entities with a single mention are trained on and scored; a corpus without annotated ones must not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,9 @@ class TrainConfig:
     dev_policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"
     dev_cells: int = 20
     """The memory under which dev is scored after each epoch; 0 is unbounded."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the encoder while it is trained. On processors with bfloat16 products an epoch takes about half as
+    long; weights, heads, losses and dev scores are float32 either way."""
     threads: int = 0
     """Threads of torch; 0 leaves the choice to torch."""
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from longcoref.cli.options import CellsOption, ModelOption, QuietOption
+from longcoref.cli.options import CellsOption, ModelOption, QuietOption, StyleOption
 from longcoref.errors import InputError, UsageError
 from longcoref.formats import write_corpus
 from longcoref.resolver import Resolver, load
@@ -27,6 +27,7 @@ def label(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents, one file per text.")],
     model: ModelOption = None,
     cells: CellsOption = 30,
+    style: StyleOption = None,
     words: Annotated[int, typer.Option(help="Maximum number of words to take from each text.", min=1)] = 10_000,
     hide: Annotated[float, typer.Option(help="Share of eligible names to replace with pronouns.", min=0, max=1)] = 0.6,
     kinds: Annotated[bool, typer.Option("--kinds/--no-kinds", help="Keep the teacher's kinds and types.")] = True,
@@ -42,6 +43,7 @@ def label(
 
     Examples:
       longcoref label novels/ --out silver/novels --processes 2
+      longcoref label news/ --out silver/news --style modern --words 2000
       longcoref label gap-development.tsv --out silver/gap
 
     """
@@ -60,7 +62,7 @@ def label(
         return
     settings = LabelSettings(words=words, stretch=min(words, 10_000), hide=hide, kinds=kinds, seed=seed)
     console = Console(stderr=True)
-    with ProcessPoolExecutor(processes, get_context("spawn"), _open_teacher, (model, cells)) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), _open_teacher, (model, cells, style)) as pool:
         jobs = [pool.submit(_label, path, targets[path], settings) for path in waiting]
         for job in track(jobs, "labelling", console=console, disable=quiet or not console.is_terminal):
             job.result()
@@ -80,9 +82,9 @@ def _files(path: Path) -> list[Path]:
 _teacher: Resolver
 
 
-def _open_teacher(model: str | None, cells: int | None) -> None:
+def _open_teacher(model: str | None, cells: int | None, style: str | None) -> None:
     global _teacher
-    _teacher = load(model, cells=cells, recall=True, threads=1)
+    _teacher = load(model, cells=cells, recall=True, threads=1, style=style)
 
 
 def _label(path: Path, target: Path, settings: LabelSettings) -> None:

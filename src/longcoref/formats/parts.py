@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from longcoref.clusters import without_singletons
 from longcoref.config import DataConfig, ExtraConfig
 from longcoref.document import Document
 from longcoref.errors import ConfigError
@@ -42,7 +43,12 @@ def read_part(config: DataConfig, part: str) -> list[Document]:
 def read_extra(config: ExtraConfig, part: str) -> list[Document]:
     """The train or dev documents of a further corpus; none if it has no such part."""
     path: str | None = getattr(config, part)
-    return [] if path is None else _in_style(read_corpus(find_data(path), format=config.format), config.style)
+    if path is None:
+        return []
+    documents = _in_style(read_corpus(find_data(path), format=config.format), config.style)
+    if config.keep_singletons:
+        return documents
+    return [document.with_clusters(without_singletons(document.clusters or ())) for document in documents]
 
 
 def _in_style(documents: Iterable[Document], style: str | None) -> list[Document]:

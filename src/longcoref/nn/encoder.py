@@ -40,6 +40,7 @@ class Encoder(nn.Module):
         self.model: Any = model
         self.tokenizer = tokenizer
         self.frozen = frozen
+        self._half = False
         self.requires_grad_(not frozen)
         self.train(not frozen)
 
@@ -78,6 +79,11 @@ class Encoder(nn.Module):
         """Sets training mode, which a frozen encoder never enters."""
         super().train(mode and not self.frozen)
         return self
+
+    def train_in_half(self) -> None:
+        """Computes matrix products in bfloat16 while training. Weights and results stay float32."""
+        self._half = True
+        self.model.set_attn_implementation("eager")  # the fused attention is slower than this in bfloat16
 
     def freeze_below(self, layers: int) -> None:
         """Freezes all but the top `layers` layers: no gradient is computed for the others."""
@@ -139,11 +145,12 @@ class Encoder(nn.Module):
                 )
                 seen += length
             mask = lines != padding
-            hidden = self.model(
-                inputs_embeds=functional.embedding(torch.from_numpy(lines), table),
-                attention_mask=None if mask.all() else torch.from_numpy(mask).long(),
-            )[0]
-            vectors.append(hidden.reshape(-1, hidden.shape[-1]))
+            with torch.autocast("cpu", torch.bfloat16, enabled=self._half and self.training):
+                hidden = self.model(
+                    inputs_embeds=functional.embedding(torch.from_numpy(lines), table),
+                    attention_mask=None if mask.all() else torch.from_numpy(mask).long(),
+                )[0]
+            vectors.append(hidden.float().reshape(-1, hidden.shape[-1]))
         return torch.cat(vectors)[torch.from_numpy(rows)]
 
     def fingerprint(self) -> str:

@@ -69,6 +69,8 @@ class Trainer:
         encoder = Encoder.load(config.encoder.name, frozen=not settings.finetune, dropout=config.encoder.dropout)
         if settings.finetune and settings.learned_layers:
             encoder.freeze_below(settings.learned_layers)
+        if settings.precision == "bfloat16":
+            encoder.train_in_half()
         self.model = CorefModel(config, encoder)
         if settings.start is not None:
             start_from(self.model, Path(settings.start))
