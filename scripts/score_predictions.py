@@ -1,0 +1,81 @@
+"""Scores the kept predictions for LitBank's test documents: python scripts/score_predictions.py LITBANK
+
+LITBANK is a clone of lrec2020-coref. The model that ships has seen all of LitBank, so its quality is shown by models
+that the same recipe trained on the training part of a fold. What they predict for the test part is kept in
+docs/predictions/litbank.json, as spans of words without the text.
+
+    longcoref crossval configs/general-fold.toml --out runs/folds --folds 0-2 --set train.start=runs/general
+    python scripts/score_predictions.py LITBANK --collect runs/folds    # keeps the predictions of these folds
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from longcoref.clusters import Cluster, Mention
+from longcoref.document import Document
+from longcoref.files import atomic_text
+from longcoref.formats import read_corpus
+from longcoref.metrics.corpus import score_corpus
+from longcoref.spans import WordSpan
+
+KEPT = Path(__file__).parent.parent / "docs" / "predictions" / "litbank.json"
+Spans = list[list[list[int]]]
+
+
+def collect(folds: Path, memory: str) -> dict[str, dict[str, Spans]]:
+    """The clusters of every test document by fold and document."""
+    return {
+        fold.name.removeprefix("fold-"): {
+            document.id: [[list(span) for span in cluster.spans] for cluster in document.clusters or ()]
+            for document in read_corpus(fold / f"test-{memory}" / "response.conll")
+        }
+        for fold in sorted(folds.glob("fold-*"))
+        if (fold / f"test-{memory}" / "response.conll").exists()
+    }
+
+
+def predicted(key: Document, spans: Spans) -> Document:
+    """The document with predicted instead of annotated clusters."""
+    return key.with_clusters(tuple(Cluster(tuple(Mention(WordSpan(*span)) for span in cluster)) for cluster in spans))
+
+
+def main() -> None:
+    """Prints CoNLL F1 and its three parts for each fold and for all test documents together."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("litbank", type=Path)
+    parser.add_argument("--collect", type=Path, metavar="FOLDS", help="keep the predictions of a crossval folder")
+    parser.add_argument("--memory", default="learned-20", help="with --collect: the memory, as in the folder's names")
+    options = parser.parse_args()
+    if options.collect:
+        KEPT.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_text(KEPT) as stream:
+            json.dump(collect(options.collect, options.memory), stream, separators=(",", ":"))
+            stream.write("\n")
+    keys: list[Document] = []
+    responses: list[Document] = []
+    for fold, documents in json.loads(KEPT.read_text(encoding="utf-8")).items():
+        own = list(read_corpus(options.litbank, format="litbank", fold=int(fold), part="test"))
+        found = [predicted(key, documents[key.id]) for key in own]
+        show(f"fold {fold}", own, found)
+        keys += own
+        responses += found
+    show("together", keys, responses)
+
+
+def show(name: str, keys: list[Document], responses: list[Document]) -> None:
+    """One line of scores."""
+    scores = score_corpus(keys, responses).total
+    parts = (
+        ("CoNLL", scores.conll_f1),
+        ("MUC", scores.muc.f1),
+        ("B³", scores.b_cubed.f1),
+        ("CEAF-e", scores.ceaf_e.f1),
+    )
+    print(f"{name:9}{len(keys):3} documents", *(f"  {metric} {100 * value:.2f}" for metric, value in parts))
+
+
+if __name__ == "__main__":
+    main()
