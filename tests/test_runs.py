@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,17 @@ def test_the_model_directory_is_complete_and_calibrated(folder: Path) -> None:
     assert model.facts["calibration"]["temperature"] > 0
     assert model.facts["scores"]["dev_conll_f1"] == pytest.approx(load_run(folder / "run")[1]["conll_f1"])
     assert (folder / "model" / "CARD.md").read_text().startswith("# model")
+
+
+def test_a_model_may_have_the_calibration_of_another(folder: Path, tmp_path: Path) -> None:
+    lent = tmp_path / "lent"
+    shutil.copytree(folder / "model", lent)
+    table = lent / "model.toml"
+    own = open_model(lent).facts["calibration"]["temperature"]
+    table.write_text(table.read_text().replace(f"temperature = {own!r}", "temperature = 3.25"))
+    command("export", folder / "run", tmp_path / "borrower", "--weights", "float32", "--calibration", lent)
+    assert open_model(tmp_path / "borrower").facts["calibration"] == open_model(lent).facts["calibration"]
+    assert open_model(tmp_path / "borrower").facts["calibration"]["temperature"] == 3.25
 
 
 def test_evaluate_needs_no_torch_and_agrees_with_score(folder: Path, tmp_path: Path) -> None:

@@ -25,6 +25,13 @@ def export(
         ),
     ] = 64,
     calibrate: Annotated[bool, typer.Option(help="Calibrate probabilities on the dev documents of the run.")] = True,
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Take the calibration of another model, if this one was trained on the dev documents.",
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the model; the directory's name by default.")] = None,
 ) -> None:
     """Export a training run as a model directory, which loads without torch.
@@ -35,11 +42,13 @@ def export(
 
     """
     from longcoref.formats import read_part
+    from longcoref.runtime.model import open_model
     from longcoref.training.runs import export_run
 
     config = load_config(run / "config.toml")
     sample = read_part(config.data, "train")[:SAMPLE_DOCUMENTS] if weights == "int8" or rank else []
-    dev = read_part(config.data, "dev") if calibrate else []
-    export_run(run, target, weights=weights, rank=rank, sample=sample, dev=dev, name=name)
+    borrowed = None if calibration is None else open_model(calibration).facts.get("calibration")
+    dev = read_part(config.data, "dev") if calibrate and borrowed is None else []
+    export_run(run, target, weights=weights, rank=rank, sample=sample, dev=dev, calibration=borrowed, name=name)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     typer.echo(f"{target}: {size:.1f} MB, {weights}")

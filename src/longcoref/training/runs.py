@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -70,13 +70,14 @@ def export_run(
     rank: int = 0,
     sample: Sequence[Document] = (),
     dev: Sequence[Document] = (),
+    calibration: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> None:
     """Writes the runtime's model directory from a run. `weights` is how the encoder is stored.
 
     With `rank` above 0, the products of mentions and entities are computed with two matrices of this rank. These, and
     an int8 encoder, are fitted to a `sample` of documents of the kind that will be read. Probabilities are calibrated
-    on `dev`, with the memory that the model has by default.
+    on `dev`, with the memory that the model has by default, or have the `calibration` of another model.
     """
     model, epoch = load_run(folder)
     tokenizer = model.encoder.tokenizer
@@ -84,7 +85,9 @@ def export_run(
     windows = [(example.pieces.ids, example.windows[:SAMPLE_WINDOWS]) for example in examples]
     memory = model.config.memory
     facts: dict[str, Any] = {"scores": {f"dev_{key}": value for key, value in epoch.items()}}
-    if dev:
+    if calibration is not None:
+        facts["calibration"] = dict(calibration)
+    elif dev:
         judged = evaluate_torch(model, dev, memory_policy(memory.policy, memory.cells)).judged
         facts["calibration"] = {**asdict(fit_calibration(judged)), "decisions": len(judged)}
     heads = numpy_weights(model.heads.state_dict())
