@@ -178,6 +178,18 @@ def damaged_examples(draw: st.DrawFn, content: bytes) -> bytes:
     return content
 
 
+def test_a_damaged_file_is_closed_although_its_error_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    path = tmp_path / "tale.json"
+    path.write_text("{")
+    whole = Path.open
+    monkeypatch.setattr(Path, "open", lambda *given, **named: opened.append(whole(*given, **named)) or opened[-1])
+    with pytest.raises(InputError) as kept:
+        list(read_corpus(path, format="json"))
+    assert kept.value.line
+    assert [stream.closed for stream in opened] == [True]
+
+
 @EACH
 @settings(max_examples=250)
 @given(data=st.data(), lenient=st.booleans())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -44,7 +45,7 @@ def read_corpus(
 
 
 def read_sources(
-    chosen: Format, sources: Iterable[Source], *, types: str | Path | None = None, lenient: bool = False
+    chosen: Format, sources: Generator[Source], *, types: str | Path | None = None, lenient: bool = False
 ) -> Iterator[Document]:
     """The documents of the files of `open_corpus`; as for `read_corpus`."""
     annotate = chosen.corpus.annotate if chosen.corpus is not None else None
@@ -58,7 +59,7 @@ def read_sources(
 
 def open_corpus(
     path: str | Path, *, format: str | None = None, fold: int | None = None, part: str | None = None
-) -> tuple[Format, Iterator[Source]]:
+) -> tuple[Format, Generator[Source]]:
     """The format of a file or folder, and its files, which are opened one after another; as for `read_corpus`."""
     root = Path(path)
     piped = sys.stdin.buffer.read() if str(path) == "-" else None
@@ -72,7 +73,7 @@ def open_corpus(
     if fold is not None and part is None:
         raise UsageError("a fold consists of parts: choose train, dev or test")
     if piped is not None:
-        return chosen, iter([Source("stdin", io.BytesIO(piped))])
+        return chosen, (source for source in (Source("stdin", io.BytesIO(piped)),))
     files = corpus.select(root, fold, part) if corpus is not None and part is not None else _files(root, chosen)
     return chosen, _opened(files)
 
@@ -87,23 +88,24 @@ def _files(root: Path, format: Format) -> list[Path]:
     return files
 
 
-def _opened(files: list[Path]) -> Iterator[Source]:
+def _opened(files: list[Path]) -> Generator[Source]:
     for file in files:
         with open_source(file) as source:
             yield source
 
 
-def _documents(sources: Iterable[Source], format: Format, *, lenient: bool) -> Iterator[Document]:
-    """The documents of some sources; two with the same key are an error."""
+def _documents(sources: Generator[Source], format: Format, *, lenient: bool) -> Iterator[Document]:
+    """The documents of some sources; two with the same key are an error. Whatever happens, no file stays open."""
     seen: dict[tuple[str, int], str] = {}
-    for source in sources:
-        empty = True
-        for line, document in format.read(source, lenient=lenient):
-            empty = False
-            check_new(document, source, line, seen)
-            yield document
-        if empty:
-            raise source.error(f"no {format.name} document in this file")
+    with closing(sources):
+        for source in sources:
+            empty = True
+            for line, document in format.read(source, lenient=lenient):
+                empty = False
+                check_new(document, source, line, seen)
+                yield document
+            if empty:
+                raise source.error(f"no {format.name} document in this file")
 
 
 def check_new(document: Document, source: Source, line: int, seen: dict[tuple[str, int], str]) -> None:

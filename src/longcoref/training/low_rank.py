@@ -40,11 +40,11 @@ def low_rank(weight: Tensor, moments: Tensor, rank: int) -> tuple[Tensor, Tensor
 def narrowed(heads: Mapping[str, Floats], x: Floats, e: Floats, rank: int) -> dict[str, Floats]:
     """The weights of the heads with the products of f_c factored, for mentions and entities like `x` and `e`.
 
-    They are unchanged if two factors of this rank would be no smaller than the matrix.
+    They are unchanged if two factors of this rank would be no smaller than the matrix, or if there are no entities.
     """
     name, span = "link.hidden.weight", x.shape[1]
     before, weight, after = np.split(heads[name], [2 * span, 3 * span], axis=1)
-    if rank * sum(weight.shape) >= weight.size:
+    if rank * sum(weight.shape) >= weight.size or not len(e):
         return dict(heads)
     moments = product_moments(torch.from_numpy(x), torch.from_numpy(e))
     first, second = low_rank(torch.from_numpy(weight), moments, rank)

@@ -16,7 +16,7 @@ import transformers
 from longcoref.calibration import fit_calibration
 from longcoref.config import Config, load_config
 from longcoref.document import Document
-from longcoref.errors import ModelError, UsageError
+from longcoref.errors import ModelError
 from longcoref.memory import memory_policy
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.export_encoder import export_encoder
@@ -120,6 +120,4 @@ def _vectors(model: CorefModel, sample: Sequence[Document]) -> tuple[Floats, Flo
                 rows.setdefault(mention.entity, []).append(row)
         mentions.append(block.x)
         entities += [block.x[members].mean(0) for members in rows.values()]
-    if not entities:
-        raise UsageError("no entity was found in the sample of documents; give more of them, or no rank")
     return np.concatenate(mentions), np.array(entities)
