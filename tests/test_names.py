@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from longcoref.book.people import people_of
 from longcoref.english.lexicon import FEMININE, MASCULINE, TITLES, Title
 from longcoref.english.names import Name, contradict, parse_name
-from longcoref.features.facts import is_title
+from longcoref.features.facts import is_title, mention_facts
 
 
 def name(text: str) -> Name:
@@ -160,3 +160,20 @@ def test_every_owner_is_a_person_who_has_the_name(names: dict[Name, int]) -> Non
         own = {name: count for name, count in names.items() if owner.get(name) == number}
         assert person.count == sum(own.values()) > 0
         assert set(person.names) == {name.short for name in own}
+
+
+@pytest.mark.parametrize(
+    ("text", "gender"),
+    [
+        ("Alice", FEMININE),
+        ("Bob Hale", MASCULINE),
+        ("Captain Mary Hale", FEMININE),
+        ("Captain Hale", MASCULINE),
+        ("Mr. Alice", MASCULINE),
+        ("Kate", FEMININE),
+        ("Hale", 0),
+        ("Doctor Hale", 0),
+    ],
+)
+def test_a_given_name_shows_a_gender_where_the_title_does_not(text: str, gender: int) -> None:
+    assert mention_facts(text.split()).gender == gender

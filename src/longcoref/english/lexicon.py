@@ -1,4 +1,4 @@
-"""The word lists of `lexicon.toml`, loaded once and frozen."""
+"""The word lists of `lexicon.toml` and `given_names.txt`, loaded once and frozen."""
 
 from __future__ import annotations
 
@@ -68,6 +68,9 @@ MENTION_TITLES = frozenset(TITLES) | {f"{form}." for title in _ALL_TITLES for fo
 NOT_NAMES, NAME_PARTICLES = _words("names", "not_names"), _words("names", "particles")
 FULL_NAME: dict[str, str] = {form: line.split()[0] for line in _TABLES["names"]["nicknames"] for form in line.split()}
 """The full form of each given name that has short forms, itself included."""
+_GIVEN = (files(__package__) / "given_names.txt").read_text(encoding="utf-8").splitlines()
+GIVEN_GENDER = {line[2:]: FEMININE if line[0] == "f" else MASCULINE for line in _GIVEN if line[0] != "#"}
+"""The gender of the pronouns that usually refer to people with a given name."""
 
 PRONOUNS = {
     word: (number, _BITS[row["gender"]])

@@ -10,7 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from longcoref.english.lexicon import FULL_NAME, NAME_PARTICLES, NOT_NAMES, POSSESSIVE_ENDINGS, SAINTS, TITLES, Title
+from longcoref.english.lexicon import (
+    FULL_NAME,
+    GIVEN_GENDER,
+    NAME_PARTICLES,
+    NOT_NAMES,
+    POSSESSIVE_ENDINGS,
+    SAINTS,
+    TITLES,
+    Title,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +37,8 @@ class Name:
 
     @property
     def usual_gender(self) -> int:
-        """The gender that people with this title usually have, 0 if it says nothing."""
-        return 0 if self._title is None else self._title.gender
+        """The gender that the title shows, or else that people with this name or title usually have; 0 if unknown."""
+        return self.gender or self._given_gender or (0 if self._title is None else self._title.gender)
 
     @property
     def married(self) -> bool | None:
@@ -73,6 +82,11 @@ class Name:
     def shares_given(self, other: Name) -> bool:
         """Whether both given names are known and agree."""
         return bool(self.given and other.given) and _same_given(self.given, other.given)
+
+    @property
+    def _given_gender(self) -> int:
+        full = self.given or self.alone
+        return GIVEN_GENDER.get(self.parts[0], GIVEN_GENDER.get(full, 0)) if full else 0
 
     @property
     def _title(self) -> Title | None:

@@ -93,6 +93,8 @@ def _facts_of(words: tuple[str, ...]) -> MentionFacts:
     tokens = tuple(dict.fromkeys(telling))
     named = words[last - 1][:1].isupper()
     name = parse_name(" ".join(words)) if named and gender != PLURAL else None
+    if name is not None and not gender:
+        gender = name.usual_gender
     return MentionFacts(0, gender, named, intern(" ".join(lower[first:])), head, tokens, name)
 
 
