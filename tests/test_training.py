@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,10 @@ from longcoref.config import Config, load_config
 from longcoref.document import document_of_words
 from longcoref.errors import ConfigError, ModelError
 from longcoref.formats import find_data, read_part
+from longcoref.memory import memory_policy
 from longcoref.spans import WordSpan
 from longcoref.training import checkpoints
+from longcoref.training.data import prepare
 from longcoref.training.loop import Trainer
 from longcoref.training.schedule import schedule
 from tiny import write_tiny_corpus, write_tiny_encoder
@@ -87,6 +90,25 @@ def test_a_run_that_follows_its_own_decisions_learns_what_would_be_right_after_t
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     scores = [line["conll_f1"] for line in log if line["event"] == "epoch"]
     assert max(scores) > 60 > scores[0]
+
+
+def test_of_a_document_with_known_links_only_nothing_else_is_learned(tiny: list[str], tmp_path: Path) -> None:
+    config = load_config(CONFIGS / "tiny.toml", tiny)
+    trainer = Trainer(config, tmp_path / "run", read_part(config.data, "train"), read_part(config.data, "dev"))
+    model, encoder = trainer.model, trainer.model.encoder
+    example = replace(prepare(read_part(config.data, "train")[0], encoder.tokenizer, config), links_only=True)
+    kept: list[torch.Tensor] = []
+    score = model.heads.mention_scores
+    model.heads.mention_scores = lambda *given: kept.append(score(*given)) or kept[-1].retain_grad() or kept[-1]
+    vectors = encoder.encode(example.pieces.ids, example.windows)
+    losses = model.losses(example, vectors, memory_policy("unbounded", None), np.random.default_rng(0))
+    losses.mention.backward()
+    (grid,) = kept
+    pushed = grid.grad != 0
+    assert pushed.sum() == len(example.gold)
+    assert (torch.from_numpy(example.gold_grid).bool() == pushed).all()
+    assert (grid.grad[pushed] < 0).all()
+    assert (losses.option, losses.label) == (0, 0)
 
 
 KILLED = """

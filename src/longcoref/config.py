@@ -36,7 +36,7 @@ class ExtraConfig:
     documents: int = 0
     """How many documents to draw for an epoch, without replacement; 0 takes all of them."""
     links_only: bool = False
-    """Only the listed mentions are known: train their links, and nothing else."""
+    """Only the listed mentions are known: train that they are mentions, and their links, and nothing else."""
     keep_singletons: bool = True
     """Whether entities with a single mention are trained on and scored; a corpus without annotated ones must not."""
 

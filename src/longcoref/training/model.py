@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from longcoref.config import Config
 from longcoref.features.facts import PlacedFacts
@@ -98,7 +99,7 @@ class CorefModel(nn.Module):
         link, option = link_loss(scores, unrolled, self.config.train), option_loss(scores, unrolled, model)
         if example.links_only:
             nothing = link.new_zeros(())
-            return Losses(nothing, link, nothing, nothing)
+            return Losses(functional.softplus(-valid).sum(), link, nothing, nothing)
         return Losses(mention, link, option, self._labels(example, x, proposals.spans))
 
     def _decisions(
