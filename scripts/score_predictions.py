@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from pathlib import Path
 
 from longcoref.clusters import Cluster, Mention
@@ -46,6 +47,7 @@ def main() -> None:
     """Prints CoNLL F1 and its three parts for each fold and for all test documents together."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("litbank", type=Path)
+    parser.add_argument("--types-data", type=Path, help="a clone of litbank: also print the share of mentions found")
     parser.add_argument("--collect", type=Path, metavar="FOLDS", help="keep the predictions of a crossval folder")
     parser.add_argument("--memory", default="learned-20", help="with --collect: the memory, as in the folder's names")
     options = parser.parse_args()
@@ -57,7 +59,9 @@ def main() -> None:
     keys: list[Document] = []
     responses: list[Document] = []
     for fold, documents in json.loads(KEPT.read_text(encoding="utf-8")).items():
-        own = list(read_corpus(options.litbank, format="litbank", fold=int(fold), part="test"))
+        own = list(
+            read_corpus(options.litbank, format="litbank", fold=int(fold), part="test", types=options.types_data)
+        )
         found = [predicted(key, documents[key.id]) for key in own]
         show(f"fold {fold}", own, found)
         keys += own
@@ -75,6 +79,15 @@ def show(name: str, keys: list[Document], responses: list[Document]) -> None:
         ("CEAF-e", scores.ceaf_e.f1),
     )
     print(f"{name:9}{len(keys):3} documents", *(f"  {metric} {100 * value:.2f}" for metric, value in parts))
+    known: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for key, response in zip(keys, responses, strict=True):
+        spans = {span for cluster in response.clusters or () for span in cluster.spans}
+        for mention in (mention for cluster in key.clusters or () for mention in cluster.mentions if mention.kind):
+            known[mention.kind or ""] += 1
+            found[mention.kind or ""] += mention.span in spans
+    if known:
+        print("  found:", ", ".join(f"{kind} {100 * found[kind] / count:.1f} %" for kind, count in known.items()))
 
 
 if __name__ == "__main__":
