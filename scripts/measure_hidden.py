@@ -144,7 +144,10 @@ def main() -> None:
         return
     parts = list(held_out(options.novels, model, cache))
     total = Counter(question.kind for memories in parts for question in memories[False].questions)
-    print(f"{len(parts)} parts of novels, {total.total()} questions: " + ", ".join(f"{kind} {total[kind]}" for kind in KINDS))
+    print(
+        f"{len(parts)} parts of novels, {total.total()} questions: "
+        + ", ".join(f"{kind} {total[kind]}" for kind in KINDS)
+    )
     print(f"\n| | {' | '.join(KINDS)} | all |\n|---{'|---:' * (len(KINDS) + 1)}|")
     for setting in SETTINGS:
         print(f"| {setting.name} | {' | '.join(right_shares(parts, setting))} |")
