@@ -5,9 +5,10 @@
     python scripts/measure_hidden.py NOVELS --cache FOLDER --learn       reads the novels that are learned on
 
 NOVELS holds whole novels as text files. Of six novels that are long enough, by name, one is held out, and two are there
-to be learned on (`longcoref.book.fit --hidden`). From each novel one excerpt is taken, its names are hidden
-(`longcoref.book.hidden`), and the model reads it once; what it found is kept in FOLDER, by the model's fingerprint. An
-answer is right if the hidden mention, speaker or addressee is the entity that has the other mentions by this name.
+to be learned on (`longcoref.book.fit --hidden`). From each novel the two excerpts in which most names can be hidden
+(`longcoref.book.hidden`) are taken, and the model reads them once; what it found is kept in FOLDER, by the model's
+fingerprint. An answer is right if the hidden mention, speaker or addressee is the entity that has the other mentions by
+this name.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from longcoref.book import numbers
-from longcoref.book.hidden import KINDS, Asked, hide, right_answers
+from longcoref.book.hidden import KINDS, Asked, HiddenText, Names, hide, right_answers
 from longcoref.book.revision import revise
 from longcoref.document import Document
 from longcoref.runtime.model import Model, open_model
@@ -33,7 +34,7 @@ from measure_novels import SETTINGS, Setting, clustered, read_proposals
 
 SHORTEST = 20_000  # words of a novel that takes part
 EVERY, HELD_OUT, LEARNED = 6, 0, (1, 3)  # of so many novels, the one that is held out and those that are learned on
-WORDS = 12_000  # of an excerpt, which begins after a tenth of the novel
+WORDS, EXCERPTS = 12_000, 2  # of an excerpt, and excerpts of a novel
 CELLS = 20
 Memories = dict[bool, Asked]
 
@@ -43,52 +44,67 @@ def novels_of(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.txt")) if len(path.read_bytes().split()) >= SHORTEST]
 
 
-def excerpt(document: Document) -> WordSpan:
-    """Whole sentences from a tenth of the novel on."""
-    total = len(document.words)
-    start = next(start for start, _ in document.sentences if start >= total // 10)
-    return WordSpan(start, next((end for _, end in document.sentences if end >= start + WORDS), total))
+def parts_of(document: Document) -> Iterator[WordSpan]:
+    """Parts of about `WORDS` words, each of whole sentences, that together are the document."""
+    start = 0
+    for _, end in document.sentences:
+        if end - start >= WORDS or end == len(document.words):
+            yield WordSpan(start, end)
+            start = end
 
 
-def read_novel(path: Path, model: Model) -> Memories:
-    """A novel with hidden names as the model reads it, without and with recall."""
+def hidden_parts(path: Path) -> list[HiddenText]:
+    """The parts of a novel with the most hidden names, in text order."""
     novel = tokenize(path.read_text(encoding="utf-8"), id=path.stem)
+    names = Names(novel)
     seed = int.from_bytes(hashlib.blake2b(path.stem.encode(), digest_size=4).digest(), "big")
-    hidden = hide(novel, excerpt(novel), np.random.default_rng(seed))
-    proposals = read_proposals(tokenize(hidden.text, id=path.stem), model)
+    parts = [hide(names, part, np.random.default_rng((seed, part.start))) for part in parts_of(novel)]
+    chosen = sorted(parts, key=lambda part: -len(part.questions))[:EXCERPTS]
+    return [part for part in parts if part in chosen]
+
+
+def read_part(hidden: HiddenText, model: Model) -> Memories:
+    """A part of a novel as the model reads it, without and with recall."""
+    proposals = read_proposals(tokenize(hidden.text), model)
     return {
         recall: Asked(proposals.document, hidden.questions, tuple(clustered(proposals, model, CELLS, recall=recall)))
         for recall in (False, True)
     }
 
 
-def kept(target: Path, path: Path, model: Model) -> Memories:
-    """A novel as it is read now, or was by an earlier run."""
-    if not target.is_file():
-        record = {str(recall): asked.as_json() for recall, asked in read_novel(path, model).items()}
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(record), encoding="utf-8")
-        print(target, file=sys.stderr)
-    return {recall: Asked.of_file(target, recall=recall) for recall in (False, True)}
+def kept(folder: Path, path: Path, model: Model) -> Iterator[Memories]:
+    """The parts of a novel as they are read now, or were by an earlier run."""
+    targets = [folder / f"{path.stem}-{number}.json" for number in range(EXCERPTS)]
+    if not targets[0].is_file():
+        records = [
+            {str(recall): asked.as_json() for recall, asked in read_part(part, model).items()}
+            for part in hidden_parts(path)
+        ]
+        folder.mkdir(parents=True, exist_ok=True)
+        for target, record in reversed(list(zip(targets, records, strict=False))):
+            target.write_text(json.dumps(record), encoding="utf-8")
+        print(path.stem, file=sys.stderr)
+    for target in filter(Path.is_file, targets):
+        yield {recall: Asked.of_file(target, recall=recall) for recall in (False, True)}
 
 
 def held_out(folder: Path, model: Model, cache: Path) -> Iterator[Memories]:
     """The novels that are held out."""
     for path in novels_of(folder)[HELD_OUT::EVERY]:
-        yield kept(cache / "held-out" / f"{path.stem}.json", path, model)
+        yield from kept(cache / "held-out", path, model)
 
 
 def read_to_learn(folder: Path, model: Model, cache: Path) -> None:
     """Reads the novels that weights are learned on, the shortest first."""
     novels = [path for number, path in enumerate(novels_of(folder)) if number % EVERY in LEARNED]
     for path in sorted(novels, key=lambda path: path.stat().st_size):
-        kept(cache / "learn" / f"{path.stem}.json", path, model)
+        list(kept(cache / "learn", path, model))
 
 
-def right_shares(novels: Sequence[Memories], setting: Setting) -> list[str]:
+def right_shares(parts: Sequence[Memories], setting: Setting) -> list[str]:
     """Per cent of right answers of each kind, and of all."""
     right, total = Counter[str](), Counter[str]()
-    for memories in novels:
+    for memories in parts:
         asked = memories[setting.recall]
         for question, answer in right_answers(asked, revise(asked.document, asked.mentions, setting.book)):
             for kind in (question.kind, "all"):
@@ -126,15 +142,18 @@ def main() -> None:
     if options.learn:
         read_to_learn(options.novels, model, cache)
         return
-    novels = list(held_out(options.novels, model, cache))
-    total = Counter(question.kind for memories in novels for question in memories[False].questions)
-    print(f"{len(novels)} novels, {total.total()} questions: " + ", ".join(f"{kind} {total[kind]}" for kind in KINDS))
+    parts = list(held_out(options.novels, model, cache))
+    total = Counter(question.kind for memories in parts for question in memories[False].questions)
+    print(
+        f"{len(parts)} parts of novels, {total.total()} questions: "
+        + ", ".join(f"{kind} {total[kind]}" for kind in KINDS)
+    )
     print(f"\n| | {' | '.join(KINDS)} | all |\n|---{'|---:' * (len(KINDS) + 1)}|")
     for setting in SETTINGS:
-        print(f"| {setting.name} | {' | '.join(right_shares(novels, setting))} |")
+        print(f"| {setting.name} | {' | '.join(right_shares(parts, setting))} |")
     both = next(one for one in SETTINGS if one.name == "names and speech")
     for name, value, changed in changed_numbers() if options.numbers else ():
-        print(f"| {name} {changed:g} for {value:g} | {' | '.join(right_shares(novels, both))} |")
+        print(f"| {name} {changed:g} for {value:g} | {' | '.join(right_shares(parts, both))} |")
 
 
 if __name__ == "__main__":

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 
+from longcoref.corpus.tables import rows_of
 from longcoref.document import document_of_words
 from longcoref.mention import MentionRecord
 from longcoref.outcome import ResultCluster
+from longcoref.render.book import write_book
 from longcoref.render.cast import cast_rows, write_cast, write_csv
 from longcoref.result import Result
 from longcoref.spans import WordSpan
-from longcoref.text.quotations import Quotation
+from longcoref.text import tokenize
+from longcoref.text.quotations import Quotation, find_quotations
 
 
 def mention(text: str, kind: str, sentence: int) -> MentionRecord:
@@ -67,6 +71,25 @@ def test_csv_survives_quotes_and_commas() -> None:
     write_csv([named, named], stream)
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
     assert [(row["document"], row["name"]) for row in rows] == [("tale", 'Anna "Nan", Hale'), ("tale", "the hill")] * 2
+
+
+def test_a_speech_of_several_paragraphs_is_one_quotation_in_every_output() -> None:
+    document = tokenize('Ann spoke. "I am here.\n\n"I am old." Then she sat. "Well."')
+    ann = tuple(
+        MentionRecord.of(document, WordSpan(place, place + 1), kind=kind, type="PER", entity=0, score=0.9)
+        for place, kind in ((0, "PROP"), (document.words.index("she"), "PRON"))
+    )
+    said = tuple(replace(quotation, speaker=0) for quotation in find_quotations(document))
+    assert [quotation.continues for quotation in said] == [False, True, False]
+    result = Result((ResultCluster(0, "Ann", "PER", ann),), "m", "learned", 20, document=document, quotes=said)
+    read = Result.from_json(result.to_json())
+    assert [row["quotes"] for row in (*cast_rows(result), *cast_rows(read))] == [2, 2]
+    book = io.StringIO()
+    write_book([result], book)
+    assert [one["quotes"] for one in json.loads(book.getvalue())["characters"]] == [2]
+    tables = rows_of(result, source="", hash="")
+    assert [row["quotations"] for row in (*tables["documents"], *tables["entities"])] == [2, 2]
+    assert sum(not row["continues"] for row in tables["quotations"]) == 2
 
 
 def table(result: Result) -> list[str]:

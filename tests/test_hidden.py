@@ -33,7 +33,7 @@ In the yard Tom took his coat from a nail. On the way Tom lost his hat, and so T
 
 def hidden(seed: int) -> tuple[Document, HiddenText]:
     document = tokenize(SCENE * 6)
-    return document, hide(document, WordSpan(0, len(document.words)), np.random.default_rng(seed))
+    return document, hide(Names(document), WordSpan(0, len(document.words)), np.random.default_rng(seed))
 
 
 def test_counts_show_who_is_a_man_and_who_is_a_woman() -> None:

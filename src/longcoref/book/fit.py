@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from longcoref.book.speakers import (
     ADDRESSEE_CUES,
     SPEAKER_CUES,
     Dialogue,
+    Turns,
     Voices,
     addressee_candidates,
     attribute,
@@ -177,10 +177,11 @@ def _questions(item: Annotated, task: str) -> Iterator[tuple[list[Candidate], in
     """The candidates of each quotation with the annotated answer; all answers before it are known."""
     dialogue = Dialogue(item.document, item.quotations, item.table.rows)
     spoken, addressed = item.gold("speaker"), item.gold("addressee")
-    voices = Voices(dialogue, spoken)
+    voices, turns = Voices(dialogue, spoken), Turns()
     for number in range(len(item.quotations)):
         if task == "speaker":
-            yield speaker_candidates(dialogue, number, spoken), spoken[number]
+            yield speaker_candidates(dialogue, number, turns), spoken[number]
+            turns.add(spoken[number])
         else:
             yield addressee_candidates(dialogue, number, voices, addressed), addressed[number]
 
@@ -197,16 +198,17 @@ def _hidden_questions(item: Asked, weights: Weights) -> Iterator[tuple[str, list
     holders = item.holders([row.entity for row in table.rows])
     dialogue = Dialogue(table.document, quotations, rows)
     spoken, addressed = ([getattr(quotation, task) for quotation in quotations] for task in CUES)
-    voices = Voices(dialogue, spoken)
-    starts = [quotation.start for quotation in quotations]
-    for question in item.questions:
-        if question.kind in CUES and question.name in holders and starts and question.start >= starts[0]:
-            number = bisect_right(starts, question.start) - 1
+    voices, turns = Voices(dialogue, spoken), Turns()
+    asked = {question.start: question for question in item.questions if question.kind in CUES}
+    for number, quotation in enumerate(quotations):
+        question = asked.get(quotation.start)
+        if question is not None and question.name in holders:
             if question.kind == "speaker":
-                candidates = speaker_candidates(dialogue, number, spoken)
+                candidates = speaker_candidates(dialogue, number, turns)
             else:
                 candidates = addressee_candidates(dialogue, number, voices, addressed)
             yield question.kind, candidates, holders[question.name]
+        turns.add(spoken[number])
 
 
 def _descend(examples: Sequence[tuple[Floats, Floats, npt.NDArray[np.bool_]]], count: int) -> Floats:

@@ -167,9 +167,9 @@ class _Edit:
     replacements: tuple[tuple[int, int, str], ...]
 
 
-def hide(document: Document, excerpt: WordSpan, random: np.random.Generator) -> HiddenText:
+def hide(names: Names, excerpt: WordSpan, random: np.random.Generator) -> HiddenText:
     """Some words of a novel with names hidden; the whole novel shows who is who."""
-    names = Names(document)
+    document = names.document
     last = document.offsets[excerpt.end - 1].end
     first = document.offsets[excerpt.start].start
     chosen, taken = [], set[int]()

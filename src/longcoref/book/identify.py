@@ -8,11 +8,11 @@ place in a person's entity is moved to that place.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
 
-from longcoref.book.numbers import NAME_REACH, NAME_SCORE, NEAR_NAME_SCORE, RECENT_NAMES
+from longcoref.book.numbers import MOVED, NAME_REACH
 from longcoref.book.people import people_of
 from longcoref.book.table import Row, Table, genders_contradict
 from longcoref.cancellation import cancellable
@@ -41,7 +41,7 @@ def identify_people(table: Table) -> None:
             (members.meant(rival, row) if rival in called else rival, score) for rival, score in row.rivals
         )
         if row.mention.kind == "PROP" and entity in table.people and row.facts.exact in places:
-            row.move(places[row.facts.exact], NAME_SCORE)
+            row.move(places[row.facts.exact], MOVED)
         elif entity in called:
             near = members.recently_named(entity, row)
             number = None if row.name is None else owner.get(row.name)
@@ -49,7 +49,7 @@ def identify_people(table: Table) -> None:
             if person == members.main(entity):
                 row.entity = person  # the whole entity is this person
             else:
-                row.move(person, NAME_SCORE if number is not None else NEAR_NAME_SCORE)
+                row.move(person, MOVED)
             if row.name is not None or near is not None:
                 members.remember(entity, row.entity, row)
     table.people = table.find_people()
@@ -59,7 +59,7 @@ class _Members:
     """The people in each entity of the reader, and the names in it that came last."""
 
     def __init__(self, called: dict[int, Counter[int]], genders: dict[int, int]) -> None:
-        self._recent: defaultdict[int, deque[tuple[int, int]]] = defaultdict(lambda: deque(maxlen=RECENT_NAMES))
+        self._recent: defaultdict[int, dict[int, int]] = defaultdict(dict)  # where each was named last, in text order
 
         @cache
         def fitting(entity: int, gender: int) -> dict[int, None]:
@@ -83,12 +83,17 @@ class _Members:
         if row.facts.pronoun not in HE_OR_SHE:
             return None
         fitting = self._fitting(entity, row.gender)
-        close = (one for one, place in reversed(self._recent[entity]) if row.words.start - place <= NAME_REACH)
-        return next((one for one in close if one in fitting), None)
+        for person, place in reversed(self._recent[entity].items()):
+            if row.words.start - place > NAME_REACH:
+                return None
+            if person in fitting:
+                return person
+        return None
 
     def remember(self, entity: int, person: int, row: Row) -> None:
         """Notes that a mention in an entity refers to a person."""
-        self._recent[entity].append((person, row.words.start))
+        self._recent[entity].pop(person, None)
+        self._recent[entity][person] = row.words.start
 
 
 def _place_names(table: Table) -> dict[str, int]:

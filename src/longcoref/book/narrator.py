@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from longcoref.book.numbers import NARRATOR_COUNT, NARRATOR_NAMED, NARRATOR_SCORE, NARRATOR_SHARE, NARRATOR_VOCATIVES
+from longcoref.book.numbers import CLEAR, MOVED, NARRATOR_SHARE
 from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table
 from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE
@@ -21,7 +21,7 @@ def find_narrator(table: Table) -> None:
     table.people.add(narrator)
     for row in outside:
         if row.facts.pronoun == FIRST_PERSON:
-            row.move(narrator, NARRATOR_SCORE)
+            row.move(narrator, MOVED)
     addressed = _addressed(table)
     if addressed is None:
         return
@@ -36,12 +36,12 @@ def _narrator(table: Table, outside: Sequence[Row]) -> int | None:
     """The entity of most "I" outside quotations, None if they are too few for a narrator."""
     found = Counter(row.entity for row in outside if row.facts.pronoun == FIRST_PERSON)
     others = sum(row.facts.pronoun in HE_OR_SHE for row in outside)
-    if found.total() < max(NARRATOR_COUNT, NARRATOR_SHARE * (found.total() + others)):
+    if not found or found.total() < NARRATOR_SHARE * (found.total() + others):
         return None  # the "I" of a letter in a novel does not narrate the novel
     narrator, count = found.most_common(1)[0]
     # The narration does not name its narrator or call them "he", even where the reader put the two together.
     told = sum(row.entity == narrator and (row.name is not None or row.facts.pronoun in HE_OR_SHE) for row in outside)
-    return narrator if told <= NARRATOR_NAMED * count else table.new_entity()
+    return narrator if CLEAR * told <= count else table.new_entity()
 
 
 def _addressed(table: Table) -> int | None:
@@ -55,5 +55,5 @@ def _addressed(table: Table) -> int | None:
             narrated.add(row.entity)
         else:
             vocatives[row.entity] += is_vocative(table.document.words, row.words)
-    fitting = [one for one, count in vocatives.items() if count >= NARRATOR_VOCATIVES and one not in narrated]
+    fitting = [one for one, count in vocatives.items() if count >= CLEAR and one not in narrated]
     return max(fitting, key=vocatives.__getitem__, default=None)

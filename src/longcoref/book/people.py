@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from longcoref.book.numbers import CONTRADICTING, DOMINANT, TITLE_VOTES
+from longcoref.book.numbers import CLEAR
 from longcoref.book.table import clear_gender, genders_contradict
 from longcoref.cancellation import cancellable
 from longcoref.english.names import Name, contradict
@@ -43,7 +43,7 @@ class Person:
     def _titles(self, gender_of: Callable[[Name], int]) -> int:
         votes = Counter[int]()
         for name, count in self.names.items():
-            votes[gender_of(name)] += TITLE_VOTES * count
+            votes[gender_of(name)] += CLEAR * count
         del votes[0]
         return clear_gender(votes)
 
@@ -63,7 +63,7 @@ class Person:
         parts = {part for other in self.names if len(other.parts) > 1 for part in (other.given, other.family)}
         compared = (other for other in self.names if not (name.alone in parts and other.alone in parts))
         against = sum(self.names[other] for other in compared if _contradict(name.short, other))
-        return against <= CONTRADICTING * self.count
+        return CLEAR * against <= self.count - against
 
 
 @lru_cache(maxsize=65536)
@@ -123,7 +123,7 @@ def people_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) -
         fitting = sorted(_same_part(name, fitting, people), key=lambda number: (-people[number].count, number))
         if not fitting:
             number = len(people)
-        elif len(fitting) == 1 or people[fitting[0]].count >= DOMINANT * people[fitting[1]].count:
+        elif len(fitting) == 1 or people[fitting[0]].count >= CLEAR * people[fitting[1]].count:
             number = fitting[0]
         elif name.title and names[name] >= people[fitting[0]].count:
             number = len(people)  # the family member who is called by the family name: the others have a given name

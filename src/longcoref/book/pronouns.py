@@ -8,15 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from longcoref.book.choice import Candidate, likeliest, shares
-from longcoref.book.numbers import (
-    ADDRESSED,
-    HEAP,
-    HEAP_NAMES,
-    HEAP_NOUNS,
-    PRESENT,
-    PRONOUN_WEIGHTS,
-    TITLE_VOTES,
-)
+from longcoref.book.numbers import ABSENT, CLEAR, SAME_CONVERSATION
 from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table, clear_gender, genders_contradict
 from longcoref.cancellation import cancellable
@@ -39,6 +31,9 @@ def reconsider_pronouns(table: Table) -> None:
             row.move(entity, row.shares[entity])
 
 
+_WEIGHTS = {"link": 1.0, "absent": -ABSENT, "log_mentions": 1.0}
+
+
 class _Entities:
     """What the whole text shows about each entity, and where it was last named or described."""
 
@@ -47,13 +42,10 @@ class _Entities:
         self._sizes = Counter(row.entity for row in table.rows)
         self.last: dict[int, int] = {}
         genders: defaultdict[int, Counter[int]] = defaultdict(Counter)
-        kinds: defaultdict[int, Counter[str]] = defaultdict(Counter)
         for row in table.rows:
-            kinds[row.entity]["PROP" if row.facts.name else row.mention.kind] += 1
             if row.gender:
-                genders[row.entity][row.gender] += 1 if row.facts.pronoun else TITLE_VOTES
+                genders[row.entity][row.gender] += 1 if row.facts.pronoun else CLEAR
         self._genders = {entity: clear_gender(counts) for entity, counts in genders.items()}
-        self._heaps = {entity for entity, counts in kinds.items() if _is_heap(counts)}
 
     def shares(self, row: Row) -> dict[int, float]:
         """The probabilities of the people that a pronoun may refer to."""
@@ -64,10 +56,7 @@ class _Entities:
             and self._sizes[entity]
             and not genders_contradict(row.gender, self._genders.get(entity, 0))
         ]
-        fitting = [pair for pair in fitting if pair[0] not in self._heaps] or fitting
-        found = shares(
-            (Candidate(entity, self._cues(row, entity, score)) for entity, score in fitting), PRONOUN_WEIGHTS
-        )
+        found = shares((Candidate(entity, self._cues(row, entity, score)) for entity, score in fitting), _WEIGHTS)
         if row.entity not in found or not self._is_present(row, row.entity):
             return found
         # The reader is not overruled without a reason: nobody is likelier than the entity it chose.
@@ -82,13 +71,7 @@ class _Entities:
         return {"link": score, "absent": absent, "log_mentions": math.log(self._sizes[entity])}
 
     def _is_present(self, row: Row, entity: int) -> bool:
-        return entity in self.last and row.words.start - self.last[entity] <= PRESENT
-
-
-def _is_heap(kinds: Counter[str]) -> bool:
-    """Whether the kinds of its mentions show that an entity collects pronouns of many people."""
-    size = kinds.total()
-    return size >= HEAP and kinds["PROP"] <= HEAP_NAMES * size and kinds["NOM"] <= HEAP_NOUNS * size
+        return entity in self.last and row.words.start - self.last[entity] <= SAME_CONVERSATION
 
 
 def resolve_speech(table: Table) -> None:
@@ -119,9 +102,10 @@ def _resolve_in_quotation(document: Document, row: Row, quotation: Quotation) ->
 
 
 def _third_person(found: Mapping[int, float], quotation: Quotation) -> dict[int, float]:
-    """The shares of a "he" or "she" in a quotation, which is rarely its speaker or addressee."""
-    factors = {quotation.addressee: ADDRESSED, quotation.speaker: 1 - quotation.score}
-    weighed = {entity: share * factors.get(entity, 1.0) for entity, share in found.items()}
+    """The shares of a "he" or "she" in a quotation, which is not its speaker as far as we know who speaks."""
+    weighed = {
+        entity: share * (1 - quotation.score if entity == quotation.speaker else 1.0) for entity, share in found.items()
+    }
     total = sum(weighed.values())
     return {entity: share / total for entity, share in weighed.items()} if total else {}
 

@@ -9,27 +9,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from longcoref.book.choice import Candidate, learned_weights, likeliest, shares
 from longcoref.book.numbers import (
-    DISTANCES_AFTER,
-    DISTANCES_BEFORE,
-    LAST_TURNS,
+    NEAR,
     SAME_CONVERSATION,
     SAME_EXCHANGE,
-    SPEAKER_SALIENCE,
-    TAG_AFTER,
-    TAG_BEFORE,
-    TURNS_BACK,
-    VERB_AFTER,
-    VERB_BEFORE,
-    VERB_BETWEEN,
-    WORDS_AFTER,
-    WORDS_BEFORE,
+    TAG,
 )
 from longcoref.book.table import Row, Table
 from longcoref.cancellation import cancellable
@@ -49,13 +38,9 @@ _MENTION_CUES = (
     "colon_before",
     "same_sentence_before",
     "same_sentence_after",
-    "before_3",
-    "before_10",
-    "before_25",
-    "before_60",
-    "after_3",
-    "after_10",
-    "after_30",
+    "before",
+    "log_distance_before",
+    "log_distance_after",
     "nearest_before",
     "nearest_after",
     "subject_before",
@@ -119,9 +104,6 @@ class Dialogue:
         for row in rows:
             if row.quotation is not None:
                 self.within[row.quotation].append(row)
-        self._log_mentions = {
-            entity: math.log(count + 1) for entity, count in Counter(row.entity for row in rows).items()
-        }
 
     @property
     def has_paragraphs(self) -> bool:
@@ -132,13 +114,22 @@ class Dialogue:
         """How many paragraphs the second word is after the first one, None in a text without paragraphs."""
         return None if self._paragraph is None else self._paragraph[second] - self._paragraph[first]
 
+    def goes_on(self, number: int) -> bool:
+        """Whether a quotation is the rest of the one before it: a further paragraph, or after a tag ("..." he said)."""
+        if not number or self.quotations[number].continues:
+            return number > 0
+        before, begin = self.quotations[number - 1].words.end, self.quotations[number].words.start
+        verbs = [place for place in range(before, begin) if self.words[place] in SPEECH_VERBS]
+        return (
+            len(verbs) == 1
+            and verbs[0] - before < TAG
+            and _STOPS.isdisjoint(self.words[before:begin])
+            and self.paragraphs_between(before - 1, begin) in (0, None)
+        )
+
     def gap(self, number: int) -> int:
         """The words between a quotation and the one before it."""
         return self.quotations[number].words.start - self.quotations[number - 1].words.end
-
-    def log_mentions(self, entity: int) -> float:
-        """How much an entity is mentioned."""
-        return self._log_mentions.get(entity, 0.0)
 
 
 def is_vocative(words: Sequence[str], span: WordSpan) -> bool:
@@ -148,9 +139,22 @@ def is_vocative(words: Sequence[str], span: WordSpan) -> bool:
     return not before[-1:].isalnum() and not after[:1].isalnum() and (before == "," or after in _AFTER_VOCATIVE)
 
 
-def speaker_candidates(dialogue: Dialogue, number: int, spoken: Sequence[int | None]) -> list[Candidate]:
-    """The possible speakers of a quotation, given the speakers of those before it."""
-    return _candidates(dialogue, number, _turns_before(dialogue, number, spoken))
+@dataclass(slots=True)
+class Turns:
+    """The last speaker, and the last one before who is somebody else."""
+
+    last: int | None = None
+    other: int | None = None
+
+    def add(self, speaker: int | None) -> None:
+        """Takes the speaker of the next quotation, None if nobody is known."""
+        if speaker not in (None, self.last):
+            self.last, self.other = speaker, self.last
+
+
+def speaker_candidates(dialogue: Dialogue, number: int, turns: Turns) -> list[Candidate]:
+    """The possible speakers of a quotation, given those who spoke before."""
+    return _candidates(dialogue, number, _past(dialogue, number, turns))
 
 
 def addressee_candidates(
@@ -182,20 +186,20 @@ def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
             vocative = is_vocative(dialogue.words, row.words)
             named[row.entity] = "called_in_quotation" if vocative else "named_in_quotation"
 
-    def candidate(entity: int, cues: Sequence[str], chance: float = 1.0) -> Candidate:
-        present = [*cues, *past.get(entity, ()), *([named[entity]] if entity in named else ())]
-        return Candidate(entity, {**dict.fromkeys(present, 1.0), "log_mentions": dialogue.log_mentions(entity)}, chance)
+    def candidate(entity: int, cues: Mapping[str, float], chance: float = 1.0) -> Candidate:
+        present = [*past.get(entity, ()), *([named[entity]] if entity in named else ())]
+        return Candidate(entity, {**cues, **dict.fromkeys(present, 1.0)}, chance)
 
     found = []
     for row, cues in _near(dialogue, number):
         found += [candidate(entity, cues, share) for entity, share in (row.shares or {row.entity: 1.0}).items()]
-    return found + [candidate(entity, ["history"]) for entity in past]
+    return found + [candidate(entity, {"history": 1.0}) for entity in past]
 
 
-def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, list[str]]]:
+def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, dict[str, float]]]:
     """The mentions around a quotation with their cues."""
     begin, end = dialogue.quotations[number].words
-    first, last = bisect_left(dialogue.starts, begin - WORDS_BEFORE), bisect_left(dialogue.starts, end + WORDS_AFTER)
+    first, last = bisect_left(dialogue.starts, begin - NEAR), bisect_left(dialogue.starts, end + NEAR)
     near = dialogue.outside[first:last]
     middle = bisect_left(dialogue.starts, begin) - first
     for place, row in enumerate(near):
@@ -204,12 +208,14 @@ def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, list[str]]]:
         else:
             cues = [*_cues_after(dialogue, number, row), *(["nearest_after"] if place == middle else [])]
         start, stop = row.words
+        side, distance = ("before", begin - stop) if place < middle else ("after", start - end)
         if any(
             other.words != row.words and other.words.start <= start and stop <= other.words.end
             for other in near[max(0, place - 2) : place + 2]
         ):
             cues.append("inside")
-        yield row, [*cues, *_cues_of_mention(dialogue, row)]
+        present = dict.fromkeys([*cues, *_cues_of_mention(dialogue, row)], 1.0)
+        yield row, {**present, f"log_distance_{side}": math.log1p(max(0, distance))}
 
 
 def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
@@ -217,15 +223,14 @@ def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
     words, sentence, (start, stop) = dialogue.words, dialogue.sentence, row.words
     begin = dialogue.quotations[number].words.start
     after_previous = start >= (dialogue.quotations[number - 1].words.end if number else 0)
-    distance, between = begin - stop, words[stop:begin]
-    verb = any(word in SPEECH_VERBS for word in between[:VERB_BEFORE])
-    if distance <= TAG_BEFORE and verb and not _STOPS.intersection(between):
+    between = words[stop:begin]
+    if not SPEECH_VERBS.isdisjoint(between[:TAG]) and _STOPS.isdisjoint(between):
         yield "mention_then_verb_before"
+    yield "before"
     if words[begin - 1] in (":", ",") and after_previous:
         yield "colon_before" if words[begin - 1] == ":" else "same_sentence_before"
     elif sentence[start] == sentence[begin - 1] and after_previous:
         yield "same_sentence_before"
-    yield next(f"before_{limit}" for limit in DISTANCES_BEFORE if distance <= limit)
     if start == 0 or words[start - 1] in _STOPS or sentence[start] != sentence[start - 1]:
         yield "subject_before"
     if not after_previous:
@@ -240,14 +245,12 @@ def _cues_after(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
     words, quotations, (start, stop) = dialogue.words, dialogue.quotations, row.words
     end = quotations[number].words.end
     before_next = start < (quotations[number + 1].words.start if number + 1 < len(quotations) else len(words))
-    distance = start - end
-    if distance <= VERB_BETWEEN and any(word in SPEECH_VERBS for word in words[end:start]):
+    if start - end <= TAG and not SPEECH_VERBS.isdisjoint(words[end:start]):
         yield "verb_then_mention"
-    elif distance <= TAG_AFTER and any(word in SPEECH_VERBS for word in words[stop : stop + VERB_AFTER]):
+    elif start - end <= TAG and not SPEECH_VERBS.isdisjoint(words[stop : stop + TAG]):
         yield "mention_then_verb_after"
     if dialogue.sentence[start] == dialogue.sentence[end - 1] and before_next:
         yield "same_sentence_after"
-    yield next(f"after_{limit}" for limit in DISTANCES_AFTER if distance <= limit)
     if not before_next:
         yield "quotation_between"
     if dialogue.paragraphs_between(end - 1, start) == 0:
@@ -272,27 +275,22 @@ def _cues_of_mention(dialogue: Dialogue, row: Row) -> Iterator[str]:
         yield "behind_to" if words[start - 1] == "to" else "behind_preposition"
 
 
-def _turns_before(dialogue: Dialogue, number: int, spoken: Sequence[int | None]) -> Past:
-    """The last speaker and the one before, with the cues that this gives them."""
-    if not number:
+def _past(dialogue: Dialogue, number: int, turns: Turns) -> Past:
+    """The last two speakers of a conversation that goes on, with the cues that this gives them."""
+    if not number or (gap := dialogue.gap(number)) > SAME_CONVERSATION:
         return {}
     past: Past = {}
     begin, before = dialogue.quotations[number].words.start, dialogue.quotations[number - 1].words
-    last, gap = spoken[number - 1], dialogue.gap(number)
-    if last is not None and gap <= SAME_CONVERSATION:
+    if turns.last is not None:
         if dialogue.paragraphs_between(before.end - 1, begin) == 0:
             cue = "spoke_last_same_paragraph"
         elif not dialogue.has_paragraphs and 1 < gap <= SAME_EXCHANGE and dialogue.words[begin - 1] not in _STOPS:
             cue = "spoke_last_after_tag"
         else:
             cue = "spoke_last_next_paragraph" if gap <= SAME_EXCHANGE else "spoke_last_far"
-        past[last] = [cue]
-    for index in range(number - 2, max(number - TURNS_BACK - 1, -1), -1):
-        other = spoken[index]
-        if other is not None and other != last:
-            if begin - dialogue.quotations[index].words.end <= LAST_TURNS:
-                past[other] = [f"spoke_before_last_{'near' if gap <= SAME_EXCHANGE else 'far'}"]
-            break
+        past[turns.last] = [cue]
+    if turns.other is not None:
+        past[turns.other] = [f"spoke_before_last_{'near' if gap <= SAME_EXCHANGE else 'far'}"]
     return past
 
 
@@ -348,26 +346,27 @@ def attribute(
 ) -> list[Quotation]:
     """The quotations with their speakers and addressees, given the mentions of people and the weights of the cues."""
     dialogue = Dialogue(document, quotations, rows)
-    by_task = {task: {**weights[task], "log_mentions": SPEAKER_SALIENCE} for task in ("speaker", "addressee")}
     spoken: list[int | None] = []
     scores: list[float] = []
-    for number, quotation in enumerate(cancellable(quotations)):
-        if quotation.continues and spoken:
+    turns = Turns()
+    for number in cancellable(range(len(quotations))):
+        if dialogue.goes_on(number):
             spoken.append(spoken[-1])
             scores.append(scores[-1])
             continue
-        found = shares(speaker_candidates(dialogue, number, spoken), by_task["speaker"])
+        found = shares(speaker_candidates(dialogue, number, turns), weights["speaker"])
         spoken.append(likeliest(found))
+        turns.add(spoken[-1])
         scores.append(max(found.values(), default=0.0))
     voices = Voices(dialogue, spoken)
     addressed: list[int | None] = []
     addressee_scores: list[float] = []
-    for number, quotation in enumerate(cancellable(quotations)):
-        if quotation.continues and addressed:
+    for number in cancellable(range(len(quotations))):
+        if dialogue.goes_on(number):
             addressed.append(addressed[-1])
             addressee_scores.append(addressee_scores[-1])
             continue
-        found = shares(addressee_candidates(dialogue, number, voices, addressed), by_task["addressee"])
+        found = shares(addressee_candidates(dialogue, number, voices, addressed), weights["addressee"])
         others = _without(found, spoken[number])
         addressed.append(likeliest(others))
         addressee_scores.append(max(others.values(), default=0.0))

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from longcoref.book.numbers import CLEAR_COUNT, CLEAR_SHARE
+from longcoref.book.numbers import CLEAR
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import FEMININE, MASCULINE
@@ -112,10 +112,8 @@ class Table:
 
 def clear_gender(genders: Counter[int]) -> int:
     """The gender that the counted words agree on, 0 if they are too few or disagree."""
-    total = genders.total() if genders else 0
-    return next(
-        (gender for gender, count in genders.items() if count >= CLEAR_COUNT and count >= CLEAR_SHARE * total), 0
-    )
+    total = genders.total()
+    return next((gender for gender, count in genders.items() if count >= CLEAR * max(1, total - count)), 0)
 
 
 def genders_contradict(first: int, second: int) -> bool:

@@ -70,7 +70,7 @@ def rows_of(result: Result, *, source: str, hash: str) -> dict[str, list[Row]]:
         "chapters": len(chapters),
         "entities": len(result),
         "mentions": len(result.mentions),
-        "quotations": len(result.quotes),
+        "quotations": sum(not quote.continues for quote in result.quotes),
     }
     entities = [
         {
