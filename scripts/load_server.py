@@ -2,6 +2,7 @@
 
 python scripts/load_server.py [--requests 2000] [--clients 16]
 python scripts/load_server.py --only attacks
+python scripts/load_server.py --only unread
 """
 
 from __future__ import annotations
@@ -171,6 +172,24 @@ def attacks(requests: int = 20) -> None:
         print(f"median {median(busy):.2f} s, longest {max(busy):.2f} s; {left:.0f} hostile texts are not finished yet")
 
 
+def unread(requests: int = 20, streams: int = 32) -> None:
+    """Short texts while clients ask for streams of long texts and do not read them, compared with an idle server."""
+    with running() as port, ExitStack() as stack:
+        short_texts(port, 5)
+        idle = short_texts(port, requests)
+        print(f"a short text on an idle server: median {median(idle):.2f} s, longest {max(idle):.2f} s")
+        body = json.dumps({"text": NOVEL, "stream": True}).encode()
+        for _ in range(streams):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            connection.sendall(head(len(body)) + body)
+        busy = short_texts(port, requests)
+        read = counts(port)["longcoref_characters_total"] / (streams * len(NOVEL))
+        print(f"a short text meanwhile, with {streams} streams of long texts that nobody reads:")
+        print(
+            f"median {median(busy):.2f} s, longest {max(busy):.2f} s; {100 * read:.1f} % of the long texts are resolved"
+        )
+
+
 def short_texts(port: int, requests: int) -> list[float]:
     """The seconds that short texts take, one after the other."""
     seconds = []
@@ -194,13 +213,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--clients", type=int, default=16)
-    parser.add_argument("--only", choices=("requests", "refusals", "killed", "attacks"), help="run a single part")
+    parser.add_argument(
+        "--only", choices=("requests", "refusals", "killed", "attacks", "unread"), help="run a single part"
+    )
     arguments = parser.parse_args()
     parts: dict[str, Callable[[], None]] = {
         "requests": lambda: many_requests(arguments.requests, arguments.clients),
         "refusals": refusals,
         "killed": lambda: killed_clients(arguments.clients),
         "attacks": attacks,
+        "unread": unread,
     }
     for name, part in parts.items():
         if arguments.only in (None, name):

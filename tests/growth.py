@@ -1,17 +1,23 @@
 """How work grows with the input: inputs that made something slow or might, and the exponent of the growth.
 
-    python tests/growth.py            # the table of docs/reliability.md
-    python tests/growth.py corefud    # the cases whose name contains this
+    python tests/growth.py                          # the table of docs/reliability.md
+    python tests/growth.py corefud json             # the cases whose name contains one of these
+    python tests/growth.py corefud --instructions   # counted by valgrind, which must be installed
 
 A case is run on inputs of size n and 8n, three doublings. Its exponent is the slope of CPU time on logarithmic scales:
-1 is linear, 2 quadratic.
+1 is linear, 2 quadratic. The number of processor instructions, unlike time, depends neither on what else the machine is
+doing nor on what fits into its caches; counting them takes about 50 times as long.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import io
 import math
+import os
+import re
+import subprocess
 import sys
 import time
 import warnings
@@ -243,13 +249,61 @@ def _revised(make: Callable[[int], Any], size: int) -> Callable[[], object]:
 POST_PROCESSING = [Case(f"post-processing: {name}", 500, partial(_revised, make)) for name, make in GROWING.items()]
 
 
+def forked(work: Callable[[], object]) -> int:
+    """Does work in a child process, which valgrind counts; returns its id."""
+    child = os.fork()
+    if not child:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    return child
+
+
+def counted(case: Case) -> None:
+    """Prints the processes that prepare inputs of both sizes without and with running the case."""
+    for size in (case.size, case.size << DOUBLINGS):
+        prepared = forked(partial(case.prepare, size))
+        print(prepared, forked(lambda size=size: case.prepare(size)()), flush=True)  # type: ignore[misc]
+
+
+def exponents_of_instructions(wanted: list[str]) -> list[float]:
+    """The growth of cases in processor instructions."""
+    command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    command += [sys.executable, __file__, *wanted, "--counted"]
+    run = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "0"}, check=True)
+    found = re.findall(r"^==(\d+)== I\s+refs:\s+([\d,]+)", run.stderr, flags=re.MULTILINE)
+    counts = {process: int(count.replace(",", "")) for process, count in found}
+    pairs = [line.split() for line in run.stdout.splitlines()]
+    instructions = [counts[whole] - counts[prepared] for prepared, whole in pairs]
+    return [
+        math.log2(large / small) / DOUBLINGS for small, large in zip(instructions[::2], instructions[1::2], strict=True)
+    ]
+
+
 def main() -> None:
     """Prints the table."""
-    wanted = " ".join(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wanted", nargs="*", help="only the cases whose name contains one of these")
+    parser.add_argument("--instructions", action="store_true", help="count instructions instead of measuring time")
+    parser.add_argument("--repeats", type=int, default=3, help="times that are measured; the smallest counts")
+    parser.add_argument("--counted", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    wanted = options.wanted or [""]
+    cases = [case for case in [*CASES, *POST_PROCESSING] if any(part in case.name for part in wanted)]
+    if options.counted:
+        for case in cases:
+            counted(case)
+        return
+    found = iter(
+        exponents_of_instructions(wanted)
+        if options.instructions
+        else (exponent(case, repeats=options.repeats) for case in cases)
+    )
     print("| input | n | growth exponent |\n|---|---|---|")
-    for case in [*CASES, *POST_PROCESSING]:
-        if wanted in case.name:
-            print(f"| {case.name} | {case.size:,} to {case.size << DOUBLINGS:,} | {exponent(case):.2f} |", flush=True)
+    for case in cases:
+        print(f"| {case.name} | {case.size:,} to {case.size << DOUBLINGS:,} | {next(found):.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longcoref import corpus
+from longcoref.corpus import engine
 from longcoref.corpus.engine import Task, fitting, plan, remove_stale, schedule
 from longcoref.corpus.sources import Entry, find_documents
 from longcoref.corpus.store import MANIFEST, Store, file_name, open_store
-from longcoref.corpus.tables import SCHEMAS, parquet_of
-from longcoref.corpus.work import Job, write_shard
+from longcoref.corpus.tables import SCHEMAS, parquet_of, without
+from longcoref.corpus.work import Job, Settings, Worker, write_shard
 
 RECIPES = (Path(__file__).parent.parent / "docs" / "corpus.md").read_text(encoding="utf-8")
 TEXTS = {
@@ -125,13 +126,48 @@ def test_every_document_is_read_once_and_only_those_that_kill_their_worker_are_g
 
     read: Counter[str] = Counter()
     given_up: Counter[str] = Counter()
-    for task, rows in schedule(tasks, Workers(count, dies)):
+    split: list[Task] = []
+    for task, rows in schedule(tasks, Workers(count, dies), split=split.append):
+        assert task not in split
         if rows is None:
             given_up.update(entry.id for entry in task.entries)
         else:
             read.update(row["document"] for row in rows)
     assert read + given_up == Counter(f"d{number}" for number in range(len(sizes)))
     assert set(given_up) == fatal & {f"d{number}" for number in range(len(sizes))}
+
+
+def test_a_shard_that_two_dead_workers_have_written_is_removed_before_its_documents_are_read_alone(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_texts(tmp_path / "texts")
+
+    class Dying:
+        """A worker that does its work, and dies before it can say so if the job has several documents."""
+
+        count = 1
+
+        def __init__(self, count: int, settings: Settings, location: str) -> None:
+            self._worker, self._jobs = Worker(settings, location), deque[Job]()
+
+        @property
+        def idle(self) -> int:
+            return 1 - len(self._jobs)
+
+        def submit(self, job: Job) -> None:
+            self._jobs.append(job)
+
+        def finished(self, timeout: float) -> list[tuple[str, list[dict[str, Any]] | None]]:
+            job = self._jobs.pop()
+            rows = self._worker.work(job)
+            return [(job.name, rows if len(rows) == 1 else None)]
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(engine, "worker_processes", Dying)
+    corpus.run(tmp_path / "texts", tmp_path / "out", model=str(tiny_model), processes=1)
+    assert sorted(row["document"] for row in tables_of(tmp_path / "out")["documents"]) == sorted(TEXTS)
 
 
 def test_the_largest_task_is_first() -> None:
@@ -186,10 +222,17 @@ def test_every_kind_of_input_gives_the_same_documents(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_is_listed_with_its_error(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
-    path.write_text('{"id": "a", "text": "Anna."}\n{"id": "b"}\nnonsense\n{"id": "c", "text": 3}\n', encoding="utf-8")
+    lines = ['{"id": "a", "text": "Anna."}', '{"id": "b"}', "nonsense", '{"id": "c", "text": 3}']
+    lines += [f'{{"id": {id}, "text": "Anna."}}' for id in ("null", "null", "[]", '""', "8")]
+    path.write_text("\n".join(lines), encoding="utf-8")
     entries = find_documents([path])
-    assert [entry.id for entry in entries] == ["a", "b", "texts:3", "c"]
-    assert [entry.error is None for entry in entries] == [True, False, False, False]
+    expected = ["a", "b", "texts:3", "c", "texts:5", "texts:6", "texts:7", "texts:8", "8"]
+    assert [entry.id for entry in entries] == expected
+    assert [entry.id for entry in entries if entry.error is None] == ["a", "8"]
+    pq.write_table(pa.table({"id": ["a", None, None], "text": ["Anna."] * 3}), tmp_path / "rows.parquet")
+    rows = find_documents([tmp_path / "rows.parquet"])
+    assert [(entry.id, entry.error is None) for entry in rows] == [("a", True), ("rows:2", False), ("rows:3", False)]
+    assert "rows.parquet:3: cannot read this document: 'id' is not" in str(rows[2].error)
     assert f"{path}:2: cannot read this document: no 'text'" in str(entries[1].error)
     with pytest.raises(InputError, match=r"texts\.jsonl:3"):
         entries[2].read()
@@ -252,6 +295,50 @@ def test_stale_documents_are_removed_and_others_stay(store: Store) -> None:
         assert found["document"].to_pylist() == ["kept", "elsewhere"]
     assert remove_stale(store, entries, {**stamp, "options": {"cells": 4}}) == set()
     assert [json.loads(line)["document"] for line in store.read("one", MANIFEST).splitlines()] == ["elsewhere"]
+
+
+class KilledError(Exception):
+    """Stands for the end of a process."""
+
+
+def test_removing_documents_goes_on_where_it_was_killed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    stamp, other = {"options": {"cells": 3}}, {"options": {"cells": 4}}
+    tables, rows = shard_rows(["a", "b"], stamp)
+    entries = [Entry("b", "b", "b", 1, Texts([]), 0)]
+    write = type(store).write_shard
+    for last in range(2 * len(SCHEMAS)):
+        steps = iter(range(last))
+
+        def write_some(store: Store, shard: str, files: dict[str, bytes], steps: Iterator[int] = steps) -> None:
+            for name in sorted(files, key=lambda name: name == MANIFEST):
+                if next(steps, None) is None:
+                    raise KilledError
+                write(store, shard, {name: files[name]})
+
+        write_shard(store, "one", tables, rows)
+        with monkeypatch.context() as patched, suppress(KilledError):
+            patched.setattr(type(store), "write_shard", write_some)
+            remove_stale(store, entries, other)
+        done = remove_stale(store, entries, stamp)  # the old options again
+        for table in SCHEMAS:
+            found = pq.read_table(io.BytesIO(store.read("one", f"{table}.parquet")))["document"].to_pylist()
+            assert found == ["a", *sorted(done)]
+        assert ("b" in done) == (last == 0)
+        store.delete_shard("one")
+
+
+def test_a_table_without_some_documents_is_that_of_the_others(tmp_path: Path, tiny_model: Path) -> None:
+    write_texts(tmp_path / "texts")
+    for name in ("all", "some"):
+        corpus.run(tmp_path / "texts", tmp_path / name, model=str(tiny_model), processes=1)
+        for id in TEXTS:
+            if "first" in id:
+                (tmp_path / "texts" / f"{id}.txt").unlink(missing_ok=True)
+    (every,), (some,) = ((tmp_path / name / "shards").iterdir() for name in ("all", "some"))
+    for table in SCHEMAS:
+        file = f"{table}.parquet"
+        left = without(table, (every / file).read_bytes(), [id for id in TEXTS if "first" in id])
+        assert left == (some / file).read_bytes()
 
 
 def test_an_unfinished_shard_does_not_exist_and_is_removed(tmp_path: Path, store: Store) -> None:
@@ -357,9 +444,16 @@ def test_the_command_reports_failures_and_stops_if_strict(
 ) -> None:
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "bad.txt").write_bytes(b"\xff")
+    (tmp_path / "texts" / "long.txt").write_text("Anna left. " * 1000, encoding="utf-8")
     (tmp_path / "list").write_text(f"{tmp_path / 'texts'}\n", encoding="utf-8")
     command = ["corpus", "--list", str(tmp_path / "list"), "-o", str(tmp_path / "out"), "--model", str(tiny_model)]
-    for more, message in (([], "1 failed"), (["--strict"], "bad.txt:1: byte 0xff")):
+    limited = ["--memory-limit", "1MB"]
+    for more, message in (
+        ([], "1 read, 0 done before, 1 failed"),
+        ([], "0 read, 1 done before, 1 failed\n"),
+        (["--strict"], "bad.txt:1: byte 0xff"),
+        (["--cells", "5", *limited], "long.txt: this text needs about"),
+    ):
         with pytest.raises(SystemExit) as done:
             main([*command, "--processes", "1", *more])
         assert done.value.code == 1
@@ -376,22 +470,28 @@ def report(progress):
     if progress.documents:
         os.kill(os.getpid(), 9)
 if __name__ == "__main__":
-    corpus.run(sys.argv[1], sys.argv[2], model=sys.argv[3], processes=1, shard_bytes=1, report=report)
+    corpus.run(sys.argv[1], sys.argv[2], model=sys.argv[3], processes=1, shard_bytes=100, report=report)
 """
 
 
 def test_a_run_that_is_killed_and_resumed_writes_the_same_files(tmp_path: Path, tiny_model: Path) -> None:
     write_texts(tmp_path / "texts")
+    (tmp_path / "texts" / "fourth.txt").write_bytes(b"Not UTF-8: \xff")  # in a shard with "first"
+    (tmp_path / "texts" / "long.txt").write_text(TEXTS["third"] * 2, encoding="utf-8")
+    (tmp_path / "texts" / "third-empty.txt").touch()  # in a shard with "third"
     script = tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
     command = [sys.executable, str(script), str(tmp_path / "texts"), str(tmp_path / "out"), str(tiny_model)]
     assert subprocess.run(command, check=False, timeout=300).returncode == -signal.SIGKILL
     done = len(tables_of(tmp_path / "out")["documents"])
     assert 0 < done < len(TEXTS)
-    options: dict[str, Any] = {"model": str(tiny_model), "processes": 1, "shard_bytes": 1}
-    assert corpus.run(tmp_path / "texts", tmp_path / "out", **options).skipped >= done
-    corpus.run(tmp_path / "texts", tmp_path / "whole", **options)
-    assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
+    options: dict[str, Any] = {"model": str(tiny_model), "processes": 1, "shard_bytes": 100}
+    assert corpus.run(tmp_path / "texts", tmp_path / "whole", **options).skipped == 0
+    for _ in range(2):
+        resumed = corpus.run(tmp_path / "texts", tmp_path / "out", **options)
+        assert resumed.skipped >= done
+        assert sorted(row["document"] for row in resumed.failures) == ["fourth", "third-empty"]
+        assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
 def test_a_ray_worker_is_killed_and_every_document_is_there_once(tmp_path: Path, tiny_model: Path) -> None:
@@ -413,14 +513,28 @@ def test_a_ray_worker_is_killed_and_every_document_is_there_once(tmp_path: Path,
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
+def test_a_ray_cluster_that_is_not_there_is_our_own_error(tmp_path: Path, tiny_model: Path) -> None:
+    pytest.importorskip("ray")
+    write_texts(tmp_path / "texts")
+    with pytest.raises(InputError, match="cannot use the Ray cluster 'nonsense://here'"):
+        corpus.run(tmp_path / "texts", tmp_path / "out", model=str(tiny_model), ray="nonsense://here")
+
+
 def ray_workers() -> list[int]:
-    """The processes of our Ray actors on this machine."""
+    """The processes of our Ray actors; other runs on this machine have others."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # it has ended
-            if path.read_bytes().startswith(b"ray::Worker"):
+            if path.read_bytes().startswith(b"ray::Worker") and os.getpid() in ancestors(int(path.parent.name)):
                 found.append(int(path.parent.name))
     return found
+
+
+def ancestors(process: int) -> Iterator[int]:
+    while process > 1:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+        process = int(status.rpartition(")")[2].split()[1])
+        yield process
 
 
 def test_a_task_is_named_after_its_documents() -> None:

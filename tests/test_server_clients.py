@@ -34,6 +34,7 @@ from longcoref.server.app import build_app
 from longcoref.server.asgi import Receive, Scope, Send
 from longcoref.server.gate import Budget
 from longcoref.server.limits import Limits
+from longcoref.server.running import listen
 from serving import (
     JSON,
     LONG,
@@ -314,6 +315,63 @@ def test_post_processing_stops_when_the_client_disconnects_and_lets_others_work(
         assert not any(visit.sent for visit in visits)
 
     run(leave)
+
+
+def test_a_short_text_does_not_wait_for_long_ones(
+    resolver: Resolver, endless: tuple[threading.Event, threading.Event]
+) -> None:
+    app = build_app(resolver, Limits(at_once=2, queue=9))
+
+    async def wait() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(4):
+                novel = "She." + " " * gate._SHORT_BYTES
+                group.start_soon(Visit(app, request(novel, id="endless")).run)
+            await anyio.to_thread.run_sync(endless[0].wait)
+            await anyio.wait_all_tasks_blocked()
+            short = Visit(app, request(TEXT))
+            short.reads.set()
+            await short.run()
+            assert json.loads(short.answer) == resolver(TEXT).as_json()
+            group.cancel_scope.cancel()
+
+    run(wait)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+def test_long_texts_leave_turns_to_short_ones_and_get_some(count: int) -> None:
+    async def take() -> None:
+        turns = gate.Turns(count)
+        taken = {True: 0, False: 0}
+
+        async def acquire(is_short: bool) -> None:
+            await turns.acquire(is_short=is_short)
+            taken[is_short] += 1
+
+        async with anyio.create_task_group() as group:
+            for is_short in (False, True):
+                for _ in range(count + 1):
+                    group.start_soon(acquire, is_short)
+                await anyio.wait_all_tasks_blocked()
+            assert taken[False] >= 1
+            assert taken[True] >= 1 or count == 1
+            assert sum(taken.values()) == count
+            group.cancel_scope.cancel()
+        for is_short, number in taken.items():
+            for _ in range(number):
+                turns.release(is_short=is_short)
+        with anyio.fail_after(SECONDS):  # cancelled waiters have kept nothing
+            for _ in range(max(1, count - max(1, count // 4))):
+                await turns.acquire(is_short=False)
+
+    anyio.run(take)
+
+
+def test_the_system_keeps_little_for_clients_that_do_not_read() -> None:
+    with listen("127.0.0.1", 0) as listening, connect(listening.getsockname()[1]):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 1 << 19  # Linux counts twice
 
 
 def test_clients_that_upload_take_no_place(resolver: Resolver) -> None:

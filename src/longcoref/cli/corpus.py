@@ -177,14 +177,17 @@ def _show(summary: corpus.Summary, *, quiet: bool) -> None:
         typer.echo(f"longcoref: and {len(summary.failures) - _SHOWN} more; see the manifests", err=True)
     if quiet and not summary.failures:
         return
-    read = summary.documents - summary.skipped
-    rate = summary.words / summary.seconds if summary.seconds else 0.0
-    typer.echo(
-        f"longcoref: {summary.documents:,} documents: {read - len(summary.failures):,} read, {summary.skipped:,} done "
-        f"before, {len(summary.failures):,} failed; {summary.words:,} words in {summary.seconds:,.0f} s, "
-        f"{rate:,.0f} words/s with {summary.workers} workers, at most {summary.peak_megabytes} MB each",
-        err=True,
+    read = summary.documents - summary.skipped - len(summary.failures)
+    message = (
+        f"longcoref: {summary.documents:,} document{'s' * (summary.documents != 1)}: {read:,} read, "
+        f"{summary.skipped:,} done before, {len(summary.failures):,} failed"
     )
+    if read:
+        message += (
+            f"; {summary.words:,} words in {summary.seconds:,.0f} s, {summary.words / summary.seconds:,.0f} words/s "
+            f"with {summary.workers} worker{'s' * (summary.workers != 1)}, at most {summary.peak_megabytes} MB each"
+        )
+    typer.echo(message, err=True)
 
 
 class _Display:

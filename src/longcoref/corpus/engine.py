@@ -7,7 +7,6 @@ not, and a job that is repeated replaces its own shard.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -24,13 +23,14 @@ from longcoref.corpus.executors import processes as worker_processes
 from longcoref.corpus.sources import Entry, find_documents
 from longcoref.corpus.store import MANIFEST, Store, open_store
 from longcoref.corpus.tables import SCHEMAS, Row, without
-from longcoref.corpus.work import Item, Job, Settings, failed_row, write_shard
+from longcoref.corpus.work import Item, Job, Settings, failed_row, manifest_of, shard_name, write_shard
 from longcoref.errors import InputError, LongcorefError, UsageError
 from longcoref.render.outputs import chosen_formats
 
 SHARD_BYTES = 500_000
 """The most text in a shard of several documents; a longer document is a shard of its own."""
 _ATTEMPTS = 2  # of a job whose worker dies
+_REMOVED = "removed"  # the status of a document while its rows are being removed from the tables
 _PAUSE = 1.0  # seconds without news after which progress is shown and the lock renewed
 
 
@@ -84,8 +84,7 @@ class Task:
     @property
     def name(self) -> str:
         """The name of the shard: a hash of its documents."""
-        described = json.dumps([(entry.id, entry.hash) for entry in self.entries])
-        return hashlib.sha256(described.encode()).hexdigest()[:16]
+        return shard_name((entry.id, entry.hash) for entry in self.entries)
 
     def job(self) -> Job:
         """The documents with their content, as it is now."""
@@ -167,7 +166,7 @@ def run(
         else:
             executor = ray_actors(processes, settings, store.location, ray)
         with closing(executor):
-            for task, rows in schedule(tasks, executor, idle=idle):
+            for task, rows in schedule(tasks, executor, idle=idle, split=lambda task: _discard(store, task)):
                 followed.add(task, rows or _given_up(store, task, stamp))
                 if strict and followed.failures:
                     raise InputError(followed.failures[0]["error"])
@@ -194,7 +193,8 @@ def plan(entries: Sequence[Entry], done: Iterable[str], *, shard_bytes: int) -> 
 def remove_stale(store: Store, entries: Iterable[Entry], stamp: Mapping[str, Any]) -> set[str]:
     """Removes the documents that have to be read again from the shards; returns the ids of the others.
 
-    Documents that are not among the entries stay.
+    Documents that are not among the entries stay. The manifest says first what is about to be removed, so that the next
+    run continues if this one is killed, even if it has the options that the documents were read with.
     """
     wanted = {entry.id: {"hash": entry.hash, "status": "done", **stamp} for entry in entries}
     seen: set[str] = set()
@@ -203,25 +203,40 @@ def remove_stale(store: Store, entries: Iterable[Entry], stamp: Mapping[str, Any
         stale = set()
         for row in rows:
             expected = wanted.get(row["document"], {})
-            if row["document"] in seen or any(row[key] != value for key, value in expected.items()):
+            is_other = any(row[key] != value for key, value in expected.items())
+            if is_other or row["document"] in seen or row["status"] == _REMOVED:
                 stale.add(row["document"])
         kept = [row for row in rows if row["document"] not in stale]
         seen |= {row["document"] for row in kept}
         if not kept:
             store.delete_shard(shard)
         elif stale:
-            tables = {f"{table}.parquet": without(store.read(shard, f"{table}.parquet"), stale) for table in SCHEMAS}
-            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
-            store.write_shard(shard, tables | {MANIFEST: lines.encode()})
+            marked = [row | {"status": _REMOVED} if row["document"] in stale else row for row in rows]
+            store.write_shard(shard, {MANIFEST: manifest_of(marked)})
+            tables = {
+                f"{table}.parquet": without(table, store.read(shard, f"{table}.parquet"), stale) for table in SCHEMAS
+            }
+            store.write_shard(shard, tables | {MANIFEST: manifest_of(kept)})
     return seen & set(wanted)
 
 
+def _discard(store: Store, task: Task) -> None:
+    """Removes the shard of a task whose worker has written it, but died before it could say so."""
+    if task.name in store.shards():
+        store.delete_shard(task.name)
+
+
 def schedule(
-    tasks: Iterable[Task], executor: Executor, *, idle: Callable[[], object] = lambda: None
+    tasks: Iterable[Task],
+    executor: Executor,
+    *,
+    idle: Callable[[], object] = lambda: None,
+    split: Callable[[Task], object] = lambda task: None,
 ) -> Iterator[tuple[Task, list[Row] | None]]:
     """Runs tasks, the largest first; yields each with its manifest, or None if it kills its worker every time.
 
-    A task whose worker dies is repeated. If that worker dies too, its documents are read one by one.
+    A task whose worker dies is repeated. If that worker dies too, its documents are read one by one, after a call of
+    `split`. `idle` is called from time to time.
     """
     waiting = sorted(tasks, key=lambda task: task.size)
     running: dict[str, Task] = {}
@@ -240,6 +255,7 @@ def schedule(
             if deaths[name] < _ATTEMPTS:
                 waiting.append(task)
             elif len(task.entries) > 1:
+                split(task)
                 waiting += [Task((entry,)) for entry in task.entries]
             else:
                 yield task, None

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from longcoref.corpus.tables import Row
 from longcoref.corpus.work import Job, Settings, Worker
-from longcoref.errors import InputError, optional_module
+from longcoref.errors import InputError, optional_module, quoted, shortened
 
 Outcome = list[Row] | None
 """The manifest of a job's shard; None if the worker died."""
@@ -165,7 +165,11 @@ class _RayActors:
             options |= {"address": "local", "num_cpus": count, "include_dashboard": False}
         else:
             options["address"] = address
-        self._ray.init(**options)
+        try:
+            self._ray.init(**options)
+        except Exception as error:  # Ray raises many kinds, some of them plain exceptions
+            what = "cannot start Ray here" if address == "local" else f"cannot use the Ray cluster {quoted(address)}"
+            raise InputError(f"{what}: {shortened(str(error))}") from error
         self._actor = self._ray.remote(num_cpus=1, max_restarts=0)(Worker)
         self._arguments, self._starts = (settings, location), _Starts()
         self._idle: list[Any] = []

@@ -88,7 +88,7 @@ def _page(corpus: _Corpus, title: str) -> str:
         "entities": sum(row["entities"] for row in corpus.documents),
         "mentions": sum(row["mentions"] for row in corpus.documents),
         "quotations": sum(row["quotations"] for row in corpus.documents),
-        "processor hours": round(seconds / 3600, 2),
+        "hours of all processes": round(seconds / 3600, 2),
         "words per second and process": round(words / seconds) if seconds else 0,
         "largest process, MB": max((row["peak_megabytes"] for row in done), default=0),
     }

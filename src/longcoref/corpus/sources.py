@@ -244,10 +244,10 @@ class _JsonLines:
                 if line.strip():
                     source = f"{self.path}:{number}"
                     try:
-                        id = self._record(line)[self.id_column]
+                        id = _id_in(self._record(line)[self.id_column], self.id_column)
                     except (ValueError, KeyError, RecursionError):
                         id = f"{self.path.stem}:{number}"  # reading the text will say what is wrong
-                    yield key, str(id), source
+                    yield key, id, source
 
     def open(self, key: tuple[int, int]) -> IO[bytes]:
         with self.path.open("rb") as stream:
@@ -256,6 +256,7 @@ class _JsonLines:
         for column in (self.id_column, self.text_column):
             if column not in record:
                 raise ValueError(f"no {column!r} among its fields: {', '.join(map(repr, record)) or 'it has none'}")
+        _id_in(record[self.id_column], self.id_column)
         return _bytes_of(record[self.text_column], self.text_column)
 
     def _record(self, line: bytes) -> dict[str, Any]:
@@ -266,7 +267,7 @@ class _JsonLines:
 
 
 class _Parquet:
-    """A document in every row of a Parquet file. A key is a row group and a row in it."""
+    """A document in every row of a Parquet file. A key is a row group, a row in it, and the id there."""
 
     def __init__(self, path: Path, id_column: str, text_column: str) -> None:
         parquet = optional_module("pyarrow.parquet", extra="corpus", needed_for="reading Parquet files")
@@ -279,20 +280,32 @@ class _Parquet:
                 raise InputError(f"no column {column!r} (columns: {', '.join(known)})", path)
         self._group: tuple[int, Any] = (-1, None)
 
-    def documents(self) -> Iterator[tuple[tuple[int, int], str, str]]:
+    def documents(self) -> Iterator[tuple[tuple[int, int, object], str, str]]:
         number = 0
         for group in range(self._file.num_row_groups):
             with _errors_about(str(self._path)):
                 ids = self._file.read_row_group(group, columns=[self._id]).column(0).to_pylist()
             for row, id in enumerate(ids):
                 number += 1
-                yield (group, row), str(id), f"{self._path}:{number}"
+                try:
+                    name = _id_in(id, self._id)
+                except ValueError:
+                    name = f"{self._path.stem}:{number}"
+                yield (group, row, id), name, f"{self._path}:{number}"
 
-    def open(self, key: tuple[int, int]) -> IO[bytes]:
-        group, row = key
+    def open(self, key: tuple[int, int, object]) -> IO[bytes]:
+        group, row, id = key
+        _id_in(id, self._id)
         if self._group[0] != group:
             self._group = group, self._file.read_row_group(group, columns=[self._text]).column(0)
         return _bytes_of(self._group[1][row].as_py(), self._text)
+
+
+def _id_in(value: object, column: str) -> str:
+    """The id in a column: a string that is not empty, or a number."""
+    if value == "" or isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f"{column!r} is not a name or a whole number, but {quoted(value)}")
+    return str(value)
 
 
 def _bytes_of(text: object, column: str) -> IO[bytes]:

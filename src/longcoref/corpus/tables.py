@@ -7,7 +7,7 @@ its rows alone, so two runs over the same documents can be compared file by file
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from longcoref.errors import optional_module
@@ -143,27 +143,20 @@ def parquet_of(table: str, rows: Iterable[Mapping[str, Any]]) -> bytes:
         name: arrow.array([row[name] for row in rows], types.get(type) or getattr(arrow, type)())
         for name, type in SCHEMAS[table].items()
     }
-    return _written(arrow.table(columns))
+    stream = io.BytesIO()
+    _parquet().write_table(arrow.table(columns), stream, compression="zstd")
+    return stream.getvalue()
 
 
-def without(table: bytes, documents: Iterable[str]) -> bytes:
-    """A Parquet file without the rows of some documents."""
-    arrow, parquet = _pyarrow(), _parquet()
-    compute = optional_module("pyarrow.compute", extra="corpus", needed_for="a corpus run")
-    found = parquet.read_table(io.BytesIO(table))
-    gone = compute.is_in(found["document"], value_set=arrow.array(list(documents), arrow.string()))
-    return _written(found.filter(compute.invert(gone)))
+def without(table: str, content: bytes, documents: Collection[str]) -> bytes:
+    """A table as a Parquet file without the rows of some documents: the file that the other rows alone would give."""
+    rows = read_rows(content, list(SCHEMAS[table]))
+    return parquet_of(table, (row for row in rows if row["document"] not in documents))
 
 
 def read_rows(table: bytes, columns: list[str]) -> Iterator[Row]:
     """The rows of a Parquet file, with some of their columns."""
     yield from _parquet().read_table(io.BytesIO(table), columns=columns).to_pylist()
-
-
-def _written(table: Any) -> bytes:
-    stream = io.BytesIO()
-    _parquet().write_table(table, stream, compression="zstd")
-    return stream.getvalue()
 
 
 def _pyarrow() -> Any:

@@ -104,16 +104,19 @@ class Worker:
     def work(self, job: Job) -> list[Row]:
         """Reads all documents of a job and writes their shard; returns the rows of its manifest.
 
-        A document that fails gets a row with the error. What is raised here is about the store.
+        A document that fails gets a row with the error. Those rows are a shard of their own, named as if the job had no
+        other documents: if the documents fail again in the next run, the same shards are there as before. What is
+        raised here is about the store.
         """
         manifest: list[Row] = []
+        failed: list[Row] = []
         tables: dict[str, list[Row]] = {table: [] for table in SCHEMAS}
         for item in job.items:
             began = time.perf_counter()
             try:
                 rows, files = self._read(item)
             except Exception as error:  # whatever it is, it must not affect the other documents
-                manifest.append(failed_row(item, error, self._stamp) | {"seconds": _since(began)})
+                failed.append(failed_row(item, error, self._stamp) | {"seconds": _since(began)})
                 continue
             for name, content in files.items():
                 self._store.write_file(name, content)
@@ -122,8 +125,12 @@ class Worker:
             (about,) = rows["documents"]
             done = {"status": "done", "words": about["words"], "seconds": _since(began)}
             manifest.append({**_row(item, self._stamp), **done, "peak_megabytes": peak_bytes() // 10**6})
-        write_shard(self._store, job.name, tables, manifest)
-        return manifest
+        if failed:
+            name = shard_name((row["document"], row["hash"]) for row in failed)
+            write_shard(self._store, name, {table: [] for table in SCHEMAS}, failed)
+        if manifest:
+            write_shard(self._store, job.name, tables, manifest)
+        return manifest + failed
 
     def _read(self, item: Item) -> tuple[dict[str, list[Row]], dict[str, bytes]]:
         """The rows of a document for every table, and its files: its text, if it had to be extracted, and outputs."""
@@ -147,17 +154,27 @@ class Worker:
         return rows_of(resolved.result, source=item.source, hash=_hash(item)), files
 
 
+def shard_name(documents: Iterable[tuple[str, str]]) -> str:
+    """The name of the shard of these documents, which are given with their hashes."""
+    return hashlib.sha256(json.dumps(list(documents)).encode()).hexdigest()[:16]
+
+
 def write_shard(store: Any, name: str, tables: dict[str, list[Row]], manifest: Iterable[Row]) -> None:
     """Writes the tables and the manifest of a shard."""
     files = {f"{table}.parquet": parquet_of(table, rows) for table, rows in tables.items()}
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in manifest)
-    store.write_shard(name, files | {MANIFEST: lines.encode()})
+    store.write_shard(name, files | {MANIFEST: manifest_of(manifest)})
+
+
+def manifest_of(rows: Iterable[Row]) -> bytes:
+    """The lines of a manifest."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def failed_row(item: Item, error: Exception, stamp: dict[str, Any]) -> Row:
     """The row of a manifest for a document that could not be read."""
-    expected = isinstance(error, LongcorefError)
-    message = str(error) if expected else f"{item.source}: {type(error).__name__}: {error}"
+    message = str(error) if isinstance(error, LongcorefError) else f"{type(error).__name__}: {error}"
+    if not message.startswith(f"{item.source}:"):
+        message = f"{item.source}: {message}"
     return {**_row(item, stamp), "status": "failed", "error": message, "line": getattr(error, "line", None)}
 
 

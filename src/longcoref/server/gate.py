@@ -2,7 +2,7 @@
 
 A request is uploaded first, and admitted once its body is complete: clients that are slow to send take nobody's place.
 It then waits for its turn, and gives it up before the response is sent; a client that is slow to read a stream lends
-its turn to others meanwhile. When a client disconnects, its request is cancelled.
+its turn to others meanwhile. Some turns are only for short texts. When a client disconnects, its request is cancelled.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ PLACE = "longcoref.place"
 _DISCARDED = 4
 """Up to this many times the largest size is received and thrown away, because a client that is refused while it sends
 does not see the reason; after that the connection is closed."""
+
+_SHORT_BYTES = 20_000
+"""The longest body of a request that need not wait for long texts."""
 
 _PATIENCE_SECONDS = 1.0
 """A client that takes longer to read a part of its response lends its turn."""
@@ -60,12 +63,41 @@ class Budget:
         self._held.pop(scope, None)
 
 
+class Turns:
+    """The texts that are resolved at once. A quarter of the turns, or one if there are fewer, is for short texts only,
+    so that they need not wait for novels, whether anybody reads the responses or not.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._all = anyio.Semaphore(count)
+        self._long = anyio.Semaphore(max(1, count - max(1, count // 4)))
+
+    async def acquire(self, *, is_short: bool) -> None:
+        """Waits for a turn, behind all that are waiting for one of this kind."""
+        if is_short:
+            await self._all.acquire()
+            return
+        await self._long.acquire()
+        try:
+            await self._all.acquire()
+        except BaseException:  # cancelled
+            self._long.release()
+            raise
+
+    def release(self, *, is_short: bool) -> None:
+        """Gives a turn back."""
+        self._all.release()
+        if not is_short:
+            self._long.release()
+
+
 @dataclass(eq=False)
 class Place:
     """The place of an admitted request, with or without the turn to be resolved."""
 
-    _turns: anyio.Semaphore
+    _turns: Turns
     _metrics: Metrics
+    _is_short: bool
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     stalled_at: float | None = None
     _has_turn: bool = False
@@ -73,14 +105,14 @@ class Place:
     async def take_turn(self) -> None:
         """Waits until the text may be resolved, or go on being resolved."""
         if not self._has_turn:
-            await self._turns.acquire()
+            await self._turns.acquire(is_short=self._is_short)
             self._has_turn = True
             self._metrics.reading.inc()
 
     def give_turn(self) -> None:
         """Lets another text be resolved."""
         if self._has_turn:
-            self._turns.release()
+            self._turns.release(is_short=self._is_short)
             self._has_turn = False
             self._metrics.reading.dec()
 
@@ -91,7 +123,7 @@ class Gate:
     def __init__(self, app: Application, *, paths: Collection[str], limits: Limits, metrics: Metrics) -> None:
         self._app, self._paths, self._limits, self._metrics = app, paths, limits, metrics
         self._places: set[Place] = set()
-        self._turns = anyio.Semaphore(limits.at_once)
+        self._turns = Turns(limits.at_once)
         self._uploads, self._responses = Budget(limits.held_bytes), Budget(limits.held_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,7 +135,7 @@ class Gate:
             if not _is_json(scope):
                 raise _Refused(415, "expected JSON: send the header Content-Type: application/json")
             body = await self._upload(receive)
-            place = self._admit()
+            place = self._admit(len(body))
         except _DisconnectedError:
             return
         except _Refused as refused:
@@ -147,7 +179,7 @@ class Gate:
             )
         return b"".join(parts)
 
-    def _admit(self) -> Place:
+    def _admit(self, size: int) -> Place:
         """A place, if necessary that of the client that has kept the server waiting the longest."""
         if len(self._places) >= self._limits.admitted:
             stalled = [(place.stalled_at, place) for place in self._places if place.stalled_at is not None]
@@ -157,7 +189,7 @@ class Gate:
             self._metrics.stopped.labels("slow").inc()
             self._leave(longest)
             longest.scope.cancel()
-        place = Place(self._turns, self._metrics)
+        place = Place(self._turns, self._metrics, size <= _SHORT_BYTES)
         self._places.add(place)
         self._metrics.inside.inc()
         return place

@@ -26,6 +26,10 @@ _SWITCH_SECONDS = 0.0005
 """How long a thread may keep the interpreter lock while others wait for it. A short text needs it often: with Python's
 default of 5 milliseconds, the post-processing of other texts would hold it up."""
 
+_SEND_BUFFER = 1 << 18
+"""Bytes that the system keeps for a client that does not read. It would take some megabytes by itself, which is the
+stream of a whole novel: the server would not notice that nobody reads it."""
+
 
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes a free one.
@@ -34,13 +38,16 @@ def listen(host: str, port: int) -> socket.socket:
     while the server restarts, so that no connection is refused meanwhile.
     """
     if os.environ.get("LISTEN_PID") == str(os.getpid()) and os.environ.get("LISTEN_FDS") == "1":
-        return socket.socket(fileno=_FIRST_PASSED_DESCRIPTOR)
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"cannot listen at {host}:{port} ({reason}): give another --host or --port") from error
+        listening = socket.socket(fileno=_FIRST_PASSED_DESCRIPTOR)
+    else:
+        try:
+            family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+            listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise UsageError(f"cannot listen at {host}:{port} ({reason}): give another --host or --port") from error
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)  # connections inherit it
+    return listening
 
 
 def address_of(listening: socket.socket) -> str:
