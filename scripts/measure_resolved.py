@@ -30,8 +30,15 @@ PRONOUN = re.compile(
     re.IGNORECASE,
 )
 AFTER_SINGULAR = re.compile(
-    r"(?:['’](?:m|re|ve|ll)\b|\s+(?:am|are)\b|\s+(?:do|have)n['’]t\b|\s+don['’]t\b)", re.IGNORECASE
+    r"(?:['’](?:m|re|ve|ll)\b|\s+[_*]?(?:am|are)(?![a-z])|\s+(?:do|have)n['’]t\b|\s+don['’]t\b)", re.IGNORECASE
 )
+PRESENT = re.compile(r"\s+(?:think|know|see|like|want|mean|say|go|come|love|hope|suppose|believe|wish|feel)\b")
+BEFORE_INFINITIVE = re.compile(
+    r"(?:\b(?:do|does|did|will|would|shall|should|can|could|may|might|must|let|make|made|see|saw|hear|heard|help|to)|n['’]t)\s+$",
+    re.IGNORECASE,
+)
+OF_A_NOUN = re.compile(r"\s+(?:\w+-[a-z]|(?:past|only|very|next|own|little|slightly|newly)\s+[a-z]+)")
+REFLEXIVE = re.compile(r"\b(?:my|your|our)sel(?:f|ves)\b", re.IGNORECASE)
 COORDINATED = re.compile(r"\b(?:and|or|nor)\s+$", re.IGNORECASE)
 
 
@@ -52,11 +59,23 @@ def faults(text: str, made: ResolvedText, replacement: Replacement, *, opens: bo
         return [] if re.fullmatch(r"\s?(?:is|are|was|has|have|does|will)", new, re.IGNORECASE) else ["verb"]
     found = []
     several = new.lower().endswith(("s", "s'", "s’", "people", "men", "women", "children")) or " and " in new
-    rest = made.text[end : end + 20]
+    rest = made.text[end : end + 30]
     if not several and AFTER_SINGULAR.match(rest) and not COORDINATED.search(made.text[max(0, start - 5) : start]):
         found.append("agreement")
-    if re.match(r"['’](?:m|re|ve|ll)\b", rest, re.IGNORECASE):
+    before = made.text[max(0, start - 20) : start]
+    if (
+        old.lower() in ("i", "you", "we", "they")
+        and not several
+        and PRESENT.match(rest)
+        and not BEFORE_INFINITIVE.search(before)
+    ):
+        found.append("agreement")
+    if re.match(r"['’](?:m|re|ve|ll|d)\b", rest, re.IGNORECASE):
         found.append("contraction")
+    if old.lower() in ("i", "you", "we") and REFLEXIVE.match(rest.lstrip()):
+        found.append("reflexive")
+    if old.lower() == "her" and not re.search(r"['’]s?$", new) and OF_A_NOUN.match(rest):
+        found.append("possessive lost")
     if "…" in new and "…" not in old:
         found.append("shortened name")
     if PRONOUN.search(new):
@@ -75,6 +94,7 @@ def faults(text: str, made: ResolvedText, replacement: Replacement, *, opens: bo
             "elderly",
             "family",
             "reply",
+            "silly",
         )
         if adverb or (word[1] in ("first", "again", "too") and word[2] in ".,;!?"):
             found.append("possessive of nothing")

@@ -22,6 +22,11 @@ def quoted(text: str) -> list[str]:
     [
         ('"Come in," said Ann. "It rains."', ['"Come in,"', '"It rains."']),
         ("“Come in,” said Ann. “It rains.”", ["“Come in,”", "“It rains.”"]),
+        ("„Come in,“ said Ann. „It rains.“ He came.", ["„Come in,“", "„It rains.“"]),
+        ("„Come in,” said Ann. „It rains.” He came.", ["„Come in,”", "„It rains.”"]),
+        ("»Come in,« said Ann. »It rains.« He came.", ["»Come in,«", "»It rains.«"]),
+        ("«Come in,» said Ann. «It rains.» He came.", ["«Come in,»", "«It rains.»"]),
+        ("“Come in,” said Ann. “It rains.” He wrote „no.", ["“Come in,”", "“It rains.”", "„no."]),
         ("He said nothing.", []),
         # Single marks are speech where they are the habit of the text, and apostrophes are none.
         (

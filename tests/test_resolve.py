@@ -141,6 +141,45 @@ def test_folders_and_stdin(
     assert json.loads(resolve("-")) == {**json.loads(expected.to_json()), "id": "stdin"}
 
 
+def test_files_of_one_name_in_a_folder_are_two_texts(resolve, tmp_path: Path, expected: longcoref.Result) -> None:
+    for place in ("", "one", "two/three"):
+        (tmp_path / "texts" / place).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "texts" / place / "story.txt").write_bytes(TEXT.encode())
+    ids = ["one/story", "story", "two/three/story"]
+    assert sorted(result["id"] for result in json.loads(resolve(tmp_path / "texts"))) == ids
+    resolve(tmp_path / "texts", "-o", f"{tmp_path}/out/")
+    for id in ids:
+        written = json.loads((tmp_path / "out" / f"{id.replace('/', '_')}.json").read_text(encoding="utf-8"))
+        assert written == {**json.loads(expected.to_json()), "id": id}
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+def test_a_bad_file_in_a_folder_does_not_stop_the_others(
+    tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str
+) -> None:
+    (tmp_path / "texts").mkdir()
+    for name, content in {"1": TEXT.encode(), "2": b"Ren\xe9 left.", "3": TEXT.encode()}.items():
+        (tmp_path / "texts" / f"{name}.txt").write_bytes(content)
+    out = tmp_path / "out"
+    arguments = ["--model", tiny_model, "--cells", 3, "--threads", 1, "--quiet", "--to", format, "-o", f"{out}/"]
+    assert run("resolve", tmp_path / "texts", *arguments) == 1
+    assert {path.name for path in out.iterdir()} == {f"1.{format}", f"3.{format}"}
+    bad, summary = capsys.readouterr().err.splitlines()
+    assert "2.txt:1: byte 0xe9 is not UTF-8" in bad
+    assert "1 of 3 texts failed" in summary
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+def test_a_text_without_words_is_reported(
+    tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str
+) -> None:
+    for name, content in {"empty": "", "blank": " \n\n"}.items():
+        (tmp_path / f"{name}.txt").write_text(content, encoding="utf-8")
+        arguments = ["--model", tiny_model, "--to", format, "-o", tmp_path / f"out.{format}"]
+        assert run("resolve", tmp_path / f"{name}.txt", *arguments) == 0
+        assert capsys.readouterr().err == f"longcoref: {name}: there are no words in this text\n"
+
+
 def test_words_of_other_formats_are_kept(resolve, tmp_path: Path) -> None:
     source = tmp_path / "words.jsonlines"
     sentences = [["Ann", "saw", "Tom", "and", "the", "mill", "."], ["She", "left", "it", "."]] * 4
@@ -208,17 +247,26 @@ def test_a_result_is_not_read_as_prose(
     assert json.loads(resolve(found, "--from", format))["clusters"]
 
 
-def test_on_a_terminal_the_cast_is_shown(
+def test_on_a_terminal_the_most_frequent_entities_are_shown(
     tiny_model: Path, story: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    story.write_bytes((TEXT * 4).encode())
     arguments = ["resolve", "--model", tiny_model, "--cells", 3, "--threads", 1, story]
+
+    def entities(table: str) -> list[list[str]]:  # names, types and mentions: the rest depends on the width
+        return [found[0].split() for line in table.splitlines() if (found := re.match(r".*? [0-9]+ ", line))]
+
     assert run(*arguments, "--to", "cast") == 0
-    cast = capsys.readouterr().out
+    rows = entities(capsys.readouterr().out)
+    assert len(rows) > 20
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert run(*arguments) == 0
     shown = capsys.readouterr()
-    assert shown.out == cast
+    assert entities(shown.out) == [*rows[:20], ["…", "and", str(len(rows) - 20)]]
     assert "-o FILE.html" in shown.err
+    story.write_bytes(b"Ann saw Tom. She left.")
+    assert run(*arguments) == 0
+    assert "more" not in capsys.readouterr().out
     assert run(*arguments, "--to", "json") == 0
     shown = capsys.readouterr()
     assert json.loads(shown.out)["clusters"]

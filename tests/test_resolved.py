@@ -101,7 +101,28 @@ CASES = {
     "nobody says only pronouns": ("[0p She] said [0p she] slept.", "She said she slept."),
     "contractions": (
         "[0P Anna] said, “[0p I]'m tired; [0p I]'ll go, [0p I]’ve had enough, and [0p I]'d rather sleep.”",
-        "Anna said, “Anna is tired; Anna will go, Anna has had enough, and Anna'd rather sleep.”",
+        "Anna said, “Anna is tired; Anna will go, Anna has had enough, and I'd rather sleep.”",
+    ),
+    "a short is": (
+        "[0P Miss Ross] sat. [0p She]'s the cook, [0p she]'s coming, [0p she]'s seen it and [0p she]'s old.",
+        "Miss Ross sat. Miss Ross is the cook, Miss Ross is coming, Miss Ross's seen it and Miss Ross's old.",
+    ),
+    "emphasised verbs": ("[0P Anna] sat. “[0p You] _are_ late.”", "Anna sat. “You _are_ late.”"),
+    "her where it may be either": (
+        "[0P Anna] sat. He loved [0p her] never-ending laugh and [0p her] past, and sent [0p her] back.",
+        "Anna sat. He loved Anna's never-ending laugh and her past, and sent her back.",
+    ),
+    "her before an adverb that may belong to an adjective": (
+        "[0P Anna] sat. He saw [0p her] slightly open mouth, took [0p her] gently by the arm and left [0p her] sadly.",
+        "Anna sat. He saw her slightly open mouth, took Anna gently by the arm and left Anna sadly.",
+    ),
+    "a reflexive needs its pronoun": (
+        "[0P Anna] sat. “[0p I] hurt myself. [0p I] said so to [1p you].” “Did [0p you] see it yourself?”",
+        "Anna sat. “I hurt myself. Anna said so to you.” “Did you see it yourself?”",
+    ),
+    "to like is a verb": (
+        "[0P Anna] sat. “That is what [0p I] like.”",
+        "Anna sat. “That is what I like.”",
     ),
     "contractions of others": (
         "[0P Tom] and [1N the boys] left. [0p He]'s old, [0p you]'re kind, [1p they]'re young and [1p they]'ve time.",
@@ -167,6 +188,13 @@ def test_names_alone_are_left_alone(result: Result) -> None:
     [
         ("I'm tired", "Anna'm tired", "contraction"),
         ("you are late", "Anna are late", "agreement"),
+        ("you _are_ late", "Anna _are_ late", "agreement"),
+        ("I'd go", "Anna'd go", "contraction"),
+        ("I like it", "Anna like it", "agreement"),
+        ("I myself left", "Anna myself left", "reflexive"),
+        ("her past life", "Anna past life", "possessive lost"),
+        ("her never-ending laugh", "Anna never-ending laugh", "possessive lost"),
+        ("her silly hat", "Anna's silly hat", None),
         ("my hat", "Anna hat", "possessive lost"),
         ("my hat", "i's hat", "pronoun inserted"),
         ("she slept", "Mrs. Hallow of the…  slept", "shortened name"),

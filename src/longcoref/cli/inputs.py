@@ -52,10 +52,7 @@ class _TextInput:
 
     path: str
     file: TextFile
-
-    @property
-    def id(self) -> str:
-        return Path(self.file.name).stem
+    id: str
 
     @property
     def size(self) -> int | None:
@@ -66,10 +63,14 @@ class _TextInput:
 
     def mentions(self, resolver: Resolver, *, check: Callable[[Sequence[str]], None]) -> Iterator[MentionRecord]:
         stream = resolver.stream()
-        for number, chunk in enumerate(self.file.pieces(_CHUNK)):
-            if not number:
+        checked = False
+        for chunk in self.file.pieces(_CHUNK):
+            if not checked:
                 check(tokenize(chunk).words)
+                checked = True
             yield from stream.feed(chunk)
+        if not checked:
+            check(())
         yield from stream.finish()
 
 
@@ -124,10 +125,10 @@ def _matches(name: str) -> list[str]:
 def _texts(name: str, *, encoding: str | None, keep_all: bool) -> Iterator[_TextInput]:
     path = Path(name)
     if name == _STANDARD_INPUT:
-        yield _TextInput(name, TextFile(sys.stdin.buffer, name="stdin", encoding=encoding, keep_all=keep_all))
+        yield _TextInput(name, TextFile(sys.stdin.buffer, name="stdin", encoding=encoding, keep_all=keep_all), "stdin")
         return
     if not path.is_dir():
-        text = _TextInput(name, TextFile(path, encoding=encoding, keep_all=keep_all))
+        text = _TextInput(name, TextFile(path, encoding=encoding, keep_all=keep_all), path.stem)
         text.file.check()
         yield text
         return
@@ -136,4 +137,6 @@ def _texts(name: str, *, encoding: str | None, keep_all: bool) -> Iterator[_Text
         raise InputError(
             "this folder contains no text: expected .txt, .html, .md, .epub, .docx, .rtf or .pdf files", path
         )
-    yield from (_TextInput(str(file), TextFile(file, encoding=encoding, keep_all=keep_all)) for file in files)
+    for file in files:
+        id = file.relative_to(path).with_suffix("").as_posix()  # files of one name in two subfolders are two texts
+        yield _TextInput(str(file), TextFile(file, encoding=encoding, keep_all=keep_all), id)

@@ -40,7 +40,7 @@ from longcoref.formats import FORMATS
 from longcoref.formats.registry import is_folder
 from longcoref.mention import MentionRecord
 from longcoref.render.lines import MentionWriter, TraceWriter
-from longcoref.render.outputs import GROUPS, OUTPUTS, Output, Resolved, chosen_formats, resolve_for
+from longcoref.render.outputs import GROUPS, OUTPUTS, TERMINAL, Output, Resolved, chosen_formats, resolve_for
 from longcoref.render.resolved import Replacing
 from longcoref.resolver import Resolver, load
 from longcoref.result import Result, read_results
@@ -49,7 +49,10 @@ from longcoref.text.likeness import warning_about
 
 _CHECK_EVERY = 64  # mentions between two checks of the memory limit
 _ON_A_TERMINAL = "cast"
-_HINT = "longcoref: this is the cast; --to text marks the mentions, -o FILE.html or FILE.json writes everything"
+_HINT = (
+    "longcoref: --to cast lists every entity, --to text marks the mentions in the text, "
+    "-o FILE.html writes a page for reading, and -o FILE.json the whole result"
+)
 
 
 def resolve(
@@ -169,10 +172,11 @@ def resolve(
         if folder is not None:
             reading.write_folder(inputs, folder, formats)
         elif out == "-":
-            reading.write(inputs, typer.get_text_stream("stdout", encoding="utf-8"), formats[0])
+            output = TERMINAL if on_terminal else OUTPUTS[formats[0]]
+            reading.write(inputs, typer.get_text_stream("stdout", encoding="utf-8"), output)
         else:
             with atomic_text(out) as stream:
-                reading.write(inputs, stream, formats[0])
+                reading.write(inputs, stream, OUTPUTS[formats[0]])
     if on_terminal and not quiet:
         typer.echo(_HINT, err=True)
 
@@ -184,6 +188,11 @@ def _types(types: str, resolver: Resolver) -> list[str]:
         if name not in known:
             raise UsageError(unknown_name("type", name, known) if known else "this model does not predict types")
     return chosen
+
+
+def _file_name(item: Input) -> str:
+    """The name of an input's files in a folder, without ending."""
+    return item.id.replace("/", "_")
 
 
 def _budget(limit: str, resolver: Resolver, held: Sequence[Input]) -> Budget:
@@ -254,15 +263,17 @@ class _Reading:
     corrections: _Corrections | None
     replacing: Replacing
 
-    def write(self, inputs: Sequence[Input], stream: IO[str], format: str) -> None:
+    def write(self, inputs: Sequence[Input], stream: IO[str], output: Output) -> None:
         """Writes all texts to one stream."""
-        output = OUTPUTS[format]
         output.write((self._resolved(item, [output]) for item in inputs), stream)
 
     def write_folder(self, inputs: Sequence[Input], folder: Path, formats: Sequence[str]) -> None:
-        """Writes a file for each text and format; each text is read once."""
+        """Writes a file for each text and format; each text is read once.
+
+        A text that cannot be read is reported, and the others are still written; at the end, that is an error.
+        """
         outputs = [OUTPUTS[format] for format in formats]
-        names = Counter(item.id for item in inputs)
+        names = Counter(_file_name(item) for item in inputs)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
             target = folder / f"{twice}{outputs[0].suffix}"
@@ -271,11 +282,27 @@ class _Reading:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot create this folder: {error.strerror}", folder) from error
-        for item in inputs:
-            text = self._resolved(item, outputs)
-            for output in outputs:
-                with atomic_text(folder / (item.id.replace("/", "_") + output.suffix)) as stream:
-                    output.write([text], stream)
+        if len(inputs) == 1:
+            self._write_files(inputs[0], folder, outputs)
+            return
+        failures = [failed for item in inputs if (failed := self._failure(item, folder, outputs)) is not None]
+        if failures:
+            raise InputError(f"{len(failures)} of {len(inputs)} texts failed; the others were written", folder)
+
+    def _failure(self, item: Input, folder: Path, outputs: Sequence[Output]) -> InputError | None:
+        """Writes the files of a text; returns the error, which is shown, if that is impossible."""
+        try:
+            self._write_files(item, folder, outputs)
+        except InputError as error:
+            self.display.say(str(error), always=True)
+            return error
+        return None
+
+    def _write_files(self, item: Input, folder: Path, outputs: Sequence[Output]) -> None:
+        text = self._resolved(item, outputs)
+        for output in outputs:
+            with atomic_text(folder / f"{_file_name(item)}{output.suffix}") as stream:
+                output.write([text], stream)
 
     def _resolved(self, item: Input, outputs: Sequence[Output]) -> Resolved:
         """A text with as much of it as these outputs need."""
@@ -309,8 +336,9 @@ class _Reading:
         self._report(item, None if item.size is None or item.file is None else item.file.pieces())
 
     def _warn(self, item: Input, words: Sequence[str]) -> None:
-        """Says if a text does not look like English prose."""
-        if (warning := warning_about(words)) is not None:
+        """Says if a text has no words, or does not look like English prose."""
+        warning = warning_about(words) if words else "there are no words in this text"
+        if warning is not None:
             self.display.say(f"{item.id}: {warning}")
 
     def _report(self, item: Input, text: Iterable[str] | None) -> None:
@@ -319,7 +347,7 @@ class _Reading:
             return
         left_out, target = item.file.left_out, None
         if self.beside is not None and text is not None:
-            target = self.beside / f"{item.id}{EXTRACTED_SUFFIX}"
+            target = self.beside / f"{_file_name(item)}{EXTRACTED_SUFFIX}"
             with atomic_text(target) as stream:
                 stream.writelines(text)
         notes = []
@@ -363,9 +391,9 @@ class _Display:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def say(self, message: str) -> None:
-        """Shows one line."""
-        if not self._quiet:
+    def say(self, message: str, *, always: bool = False) -> None:
+        """Shows one line: an error `always`, a note unless the command is to be quiet."""
+        if always or not self._quiet:
             self._progress.console.print(f"longcoref: {message}", soft_wrap=True, highlight=False, markup=False)
 
     def begin(self, id: str, length: int | None) -> None:

@@ -10,6 +10,7 @@ from longcoref.english.lexicon import (
     BEFORE_QUESTION,
     NO_VERB,
     NOT_PAST,
+    OPENS_NOUN_PHRASE,
     PLURAL_FORMS,
     SET_PHRASES,
     STAYING_PRONOUNS,
@@ -41,10 +42,17 @@ def verbs_after_naming(
         return None
     if joined and after.startswith("'") and after != "'s":
         forms = PLURAL_FORMS if plural else THIRD_PERSON_FORMS
-        return {place + 1: f" {forms[after]}"} if after in forms else {}
+        return {place + 1: f" {forms[after]}"} if after in forms else None  # "'d" is "had" or "would"
+    if joined and after == "'s" and _is_present(_plain(words, place + 2)):
+        return {place + 1: " is"}
     if plural or pronoun not in _SUBJECTS:
         return {}
     return _question(words, place, pronoun) or _statement(words, place, pronoun)
+
+
+def _is_present(word: str) -> bool:
+    """Whether "'s" before a word is "is" and cannot be "has": she's the cook, she's coming."""
+    return word in OPENS_NOUN_PHRASE or (word.endswith("ing") and len(word) > len("thing"))
 
 
 def _question(words: Sequence[str], place: int, pronoun: str) -> Mapping[int, str] | None:
@@ -65,6 +73,8 @@ def _statement(words: Sequence[str], place: int, pronoun: str) -> Mapping[int, s
     while verb < place + _FARTHEST and (_plain(words, verb) in ADVERBS or _plain(words, verb).endswith("ly")):
         verb += 1
     form = _plain(words, verb)
+    if form.startswith(("_", "*")):
+        return None  # an emphasised verb: you _are_
     if not form[:1].isalpha() or form in UNCHANGING_VERBS or form in NO_VERB:
         return {}
     if form.endswith("ed") and form not in NOT_PAST:

@@ -107,6 +107,7 @@ SENTENCE_OPENERS, SAINTS_LIKE_OPENERS = _words("sentences", "openers"), _words("
 
 POSSESSIVE_PRONOUNS = _words("rewriting", "possessive_pronouns")
 OPENS_NOUN_PHRASE, NEVER_POSSESSED = _words("rewriting", "opens_noun_phrase"), _words("rewriting", "never_possessed")
+MAYBE_POSSESSED = _words("rewriting", "maybe_possessed")
 
 NUMBERED_HEADINGS, OTHER_HEADINGS = _words("chapters", "numbered_headings"), _words("chapters", "other_headings")
 

@@ -10,6 +10,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO, Literal
 
 from rich import box
@@ -94,8 +95,11 @@ def write_csv(results: Iterable[Result], stream: IO[str]) -> None:
         writer.writerows({"document": result.id, **row} for row in cast_rows(result))
 
 
-def write_cast(results: Iterable[Result], stream: IO[str]) -> None:
-    """Writes the cast of each text as a table that fits a terminal; the CSV has all columns."""
+def write_cast(results: Iterable[Result], stream: IO[str], *, most: int | None = None) -> None:
+    """Writes the cast of each text as a table that fits a terminal; the CSV has all columns.
+
+    With `most`, only that many entities are shown, and below them the number of the others.
+    """
     console = Console(file=stream, width=None if stream.isatty() else _WIDTH, color_system=None)
     for result in results:
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title=result.id or None, title_justify="left")
@@ -103,9 +107,11 @@ def write_cast(results: Iterable[Result], stream: IO[str]) -> None:
             side: Literal["left", "right"] = "left" if column in ("name", "type") else "right"
             table.add_column(column, justify=side, no_wrap=True)
         table.add_column(Text(TABLE_COLUMNS[-1], no_wrap=True))  # shortened if there is not enough room
-        for row in cast_rows(result):
+        for row in islice(cast_rows(result), most):
             table.add_row(*(_cell(row, column) for column in TABLE_COLUMNS))
         console.print(table)
+        if most is not None and len(result) > most:
+            console.print(f" … and {len(result) - most:,} more", highlight=False)
 
 
 def _cell(row: dict[str, str | int], column: str) -> Text:

@@ -165,6 +165,7 @@ OUTPUTS: dict[str, Output] = {
     "html": Output(".html", _write_pages, decisions=True, single=True),
 }
 OUTPUTS |= {name: _of_documents(name, format.suffixes[0]) for name, format in FORMATS.items() if name not in OUTPUTS}
+TERMINAL = _of_results("cast", ".cast.txt", partial(write_cast, most=20))  # what fits on a screen
 GROUPS = {"booknlp": ("tokens", "entities", "quotes", "book")}
 
 

@@ -22,6 +22,8 @@ from longcoref.english.agreement import verbs_after_naming
 from longcoref.english.lexicon import (
     ADDRESSES,
     ADJECTIVES_IN_LY,
+    FUNCTION_WORDS,
+    MAYBE_POSSESSED,
     NEVER_POSSESSED,
     OPENS_NOUN_PHRASE,
     PLURAL,
@@ -36,6 +38,11 @@ from longcoref.spans import CharSpan
 OFFSET_COLUMNS = ("start", "end", "original_start", "original_end", "cluster", "text", "original")
 _AFTER_OBJECT = OPENS_NOUN_PHRASE | NEVER_POSSESSED  # "her" before one of these is an object, not a possessive
 _REFLEXIVE = re.compile(r"\w+sel(?:f|ves)", re.IGNORECASE)
+_REFLEXIVES = {  # "Anna hurt myself" would be wrong, so "I hurt myself" stays
+    **dict.fromkeys(("i", "me", "my", "mine"), ("myself",)),
+    **dict.fromkeys(("you", "your", "yours"), ("yourself", "yourselves")),
+    **dict.fromkeys(("we", "us", "our", "ours"), ("ourselves",)),
+}
 _DEPTH = 3  # a name inside a name inside a name is as far as anybody can follow
 _SHORTENED = "…"
 
@@ -222,7 +229,13 @@ class _Resolving:
         document, naming = self._document, self._namings[cluster.id]
         first, end = mention.words
         forms = {}
+        possessive = self._is_possessive(mention)
+        if possessive is None:
+            return []
         if mention.facts.pronoun and end - first == 1:
+            sentence = document.words[slice(*document.sentences[mention.sentence])]
+            if any(word.lower() in _REFLEXIVES.get(mention.text.lower(), ()) for word in sentence):
+                return []
             changed = verbs_after_naming(
                 document.words,
                 first,
@@ -237,7 +250,7 @@ class _Resolving:
         if name is None:
             return []
         name = self._cased(mention, name)
-        if self._is_possessive(mention):
+        if possessive:
             name += f"{self._apostrophe}{'' if naming.plural and name.endswith('s') else 's'}"
         pieces = [_Piece(document.offsets[word], form, None) for word, form in forms.items()]
         return sorted([*pieces, _Piece(CharSpan(mention.start, mention.end), name, cluster.id)])
@@ -258,7 +271,8 @@ class _Resolving:
             name = name if inner == mention.text else without_possessive(" ".join(inner.split()))
         return None if any(is_pronoun(word) and word.lower() != "one" for word in re.findall(r"\w+", name)) else name
 
-    def _is_possessive(self, mention: MentionRecord) -> bool:
+    def _is_possessive(self, mention: MentionRecord) -> bool | None:
+        """Whether a mention is the owner of what follows; None if that cannot be told: "turned her back"."""
         text = mention.text.lower()
         if text in POSSESSIVE_PRONOUNS or without_possessive(text) != text:
             return True
@@ -266,12 +280,22 @@ class _Resolving:
             return False
         if any(self._mentions[index][0].end > mention.end for index in range(*self._starting(mention.start))):
             return True  # if "her lamp" is a mention, "her" is possessive
-        following = re.match(r"\s+(\w+)(\W?)", self._document.text[mention.end : mention.end + 60])
-        # A capital letter starts a name: people called her Wren. An adverb belongs to the verb: he touched her gently.
-        if following is None or not following[1].islower() or following[1] in _AFTER_OBJECT:
+        following = re.match(r"\s+(\w+)(-\w|\W*)(\w*)", self._document.text[mention.end : mention.end + 60])
+        # A capital letter starts a name: people called her Wren.
+        if following is None or not following[1].islower():
             return False
-        adverb = following[1].endswith("ly") and following[1] not in ADJECTIVES_IN_LY
-        return not adverb and not (following[1] in ("first", "last", "best", "most") and following[2] in ".,;:!?")
+        word, between, after = following.groups()
+        if between[1:].isalpha():
+            return True  # her never-ending laugh
+        if word in _AFTER_OBJECT:
+            return False
+        if word in MAYBE_POSSESSED:
+            return None
+        ends = bool(between.strip()) or not after
+        if word.endswith("ly") and word not in ADJECTIVES_IN_LY:
+            # He touched her gently on the arm; her slightly open mouth.
+            return False if ends or after.lower() in FUNCTION_WORDS else None
+        return not (ends and word in ("first", "last", "best"))
 
     def _starting(self, start: int) -> tuple[int, int]:
         """The range of the mentions that start at this character."""

@@ -8,7 +8,7 @@ a mark while a quotation is open continues the same speech; if it does not, the 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -35,6 +35,8 @@ class Marks:
 
 
 DOUBLE = Marks(frozenset(("“", "``", "„", "«")), frozenset(("”", "''", "»")), '"', apostrophe=False)
+LOW = Marks(frozenset(("„", "»")), frozenset(("“", "”", "«")), '"', apostrophe=False)
+"""The marks of German and its neighbours, in which “ and « close."""
 SINGLE = Marks(frozenset(("‘", "`")), frozenset("’"), "'", apostrophe=True)
 _DASHES = frozenset(("—", "--", "―", "–"))
 _BEFORE_CLOSING = frozenset((",", ".", "!", "?", ";", ":", "-", "...", "…", *_DASHES))
@@ -171,9 +173,10 @@ def find_quotations(document: Document) -> list[Quotation]:
 
     In a script or a chat, what each speaker says is a quotation, and marks inside it are part of it.
     """
-    double, single = DOUBLE.count(document.words), SINGLE.count(document.words)
+    marks = _double_marks(document.words)
+    double, single = marks.count(document.words), SINGLE.count(document.words)
     if double >= max(_HABIT, single / _NESTED) or 0 < double >= single:
-        passages = _marked(document, DOUBLE)
+        passages = _marked(document, marks)
     elif single >= _HABIT:
         passages = _marked(document, SINGLE)
     else:
@@ -188,6 +191,13 @@ def find_quotations(document: Document) -> list[Quotation]:
 
     said = [Quotation.of(document, turn.words, continues=turn.continues, name=turn.speaker) for turn in turns]
     return sorted([*said, *filter(is_outside, quoted)], key=lambda quotation: quotation.start)
+
+
+def _double_marks(words: Sequence[str]) -> Marks:
+    """The double marks of a text: `LOW` if it opens quotations with „ or » at least as often as “ occurs."""
+    inward = next((word for word in words if word in ("«", "»")), None) == "»"
+    low = words.count("„") + (words.count("»") if inward else 0)
+    return LOW if low and low >= words.count("“") else DOUBLE
 
 
 def _marked(document: Document, marks: Marks) -> Iterator[Passage]:
