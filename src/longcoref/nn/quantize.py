@@ -1,9 +1,10 @@
 """Weights of a linear layer as 8-bit integers that keep the layer's output, given a sample of its inputs.
 
-Three measures keep the accuracy that plain rounding loses. Input channels with large values are scaled down and their
-weights up (SmoothQuant, Xiao et al. 2023). Each column's rounding error is compensated by the columns not yet rounded,
-as far as their inputs correlate (GPTQ, Frantar et al. 2023). And no two neighbouring weights can overflow the 16-bit
-sums with which processors without dot-product instructions multiply bytes.
+Four measures keep the accuracy that plain rounding loses. Input channels with large values are scaled down and their
+weights up (SmoothQuant, Xiao et al. 2023). The few inputs that are far larger than all others, in their values or their
+weights, can be found and left in float (as in LLM.int8(), Dettmers et al. 2022). Each column's rounding error is
+compensated by the columns not yet rounded, as far as their inputs correlate (GPTQ, Frantar et al. 2023). And no two
+neighbouring weights can overflow the 16-bit sums with which processors without dot-product instructions multiply bytes.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ class InputSample:
         self.products += rows.T @ rows
         self.count += len(rows)
 
+    def of(self, channels: Tensor) -> InputSample:
+        """The statistics of some of the inputs."""
+        part = InputSample(0)
+        part.largest, part.products = self.largest[channels], self.products[channels][:, channels]
+        part.count = self.count
+        return part
+
 
 @dataclass(frozen=True)
 class IntegerWeights:
@@ -46,6 +54,13 @@ def smoothing(weights: Sequence[Tensor], sample: InputSample) -> Tensor:
     """The divisor of each input, (inputs,), before it is multiplied by these matrices, (outputs, inputs), in 8 bits."""
     largest = torch.cat([weight.detach() for weight in weights]).abs().amax(0)
     return (sample.largest.clamp_min(1e-5) / largest.clamp_min(1e-5)).sqrt()
+
+
+def extreme_inputs(weight: Tensor, sample: InputSample, count: int) -> Tensor:
+    """The inputs of a matrix, (outputs, inputs), whose values or weights are the farthest above the usual; sorted."""
+    sizes = [sample.largest, weight.detach().abs().amax(0)]
+    excess = torch.stack([size / size.median().clamp_min(1e-12) for size in sizes]).amax(0)
+    return excess.topk(count).indices.sort().values
 
 
 def integer_weights(weight: Tensor, sample: InputSample, smooth: Tensor) -> IntegerWeights:
