@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from longcoref.errors import ModelError, UsageError, unknown_name
 from longcoref.files import atomic_path
 from longcoref.nn.encoder import Encoder
-from longcoref.nn.quantize import InputSample, extreme_inputs, integer_weights, smoothing
+from longcoref.nn.quantize import LARGEST, InputSample, extreme_inputs, integer_weights, smoothing
 from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
@@ -34,17 +34,14 @@ Activations between layers are float32 in all of them.
 _FAMILIES = ("bert", "camembert", "roberta", "xlm-roberta")
 _FUSED = "com.microsoft"
 _ACTIVATIONS = {"gelu": "BiasGelu", "gelu_new": "FastGelu", "gelu_fast": "FastGelu", "gelu_pytorch_tanh": "FastGelu"}
-_LOWEST_GELU = 0.17
-"""The minimum of GELU is minus this."""
+_MIDDLE = 64
+"""The byte that represents 0."""
 
-_GELU_ZERO = 24
-"""The byte that represents 0 after GELU; the bytes below it reach down to its minimum."""
-
-_NEURONS_PER_EXTREME = 32
+_NEURONS_PER_EXTREME = 16
 """One in so many neurons of a feed-forward layer stays in float: those whose values or weights are extreme."""
 
-_FINER = 254
-"""A second byte of an input has steps that are finer by this factor: 127 of them are half a step of the first."""
+_FINER = 126
+"""The second byte of an input has steps that are finer by this factor: 63 of them are half a step of the first."""
 
 Sample = Sequence[tuple[Integers, Sequence[Window]]]
 
@@ -148,10 +145,10 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
     heads = int(encoder.config.num_attention_heads)
     activation = _ACTIVATIONS[encoder.config.hidden_act]
 
-    def linear(inputs: str, *layers: _Linear, activated: bool = False, fine: bool = False) -> list[tuple[str, Tensor]]:
+    def linear(inputs: str, *layers: _Linear) -> list[tuple[str, Tensor]]:
         """For each layer, inputs times its weights, and the bias that is still to be added."""
         if weights == "int8":
-            return _integer_products(graph, inputs, layers, activated=activated, fine=fine)
+            return _integer_products(graph, inputs, layers)
         return [(floats(inputs, layer), layer.bias) for layer in layers]
 
     def floats(inputs: str, layer: _Linear) -> str:
@@ -165,9 +162,9 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
         if down.sample is not None:
             extreme = extreme_inputs(down.weight, down.sample, len(neurons) // _NEURONS_PER_EXTREME)
             neurons = neurons[~torch.isin(neurons, extreme)]
-        ((inner, bias),) = linear(inputs, up.outputs(neurons), fine=True)
+        ((inner, bias),) = linear(inputs, up.outputs(neurons))
         inner = fused(activation, inner, graph.constant(bias))
-        ((product, bias),) = linear(inner, down.inputs(neurons), activated=True, fine=True)
+        ((product, bias),) = linear(inner, down.inputs(neurons))
         if len(extreme):
             inner = fused(activation, floats(inputs, up.outputs(extreme)), graph.constant(up.bias[extreme]))
             product = graph.add("Add", product, floats(inner, down.inputs(extreme)))
@@ -189,10 +186,10 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
         query, key, value = map(part, (attention.self.query, attention.self.key, attention.self.value))
         if layer is not layers[-1]:
             kept = hidden
-            mixed = linear(hidden, query, key, value, fine=True)
+            mixed = linear(hidden, query, key, value)
         else:  # the last layer: only the kept pieces need a query and what follows from it
             kept = graph.add("Slice", hidden, "keep_start", "keep_end", graph.axis(1))
-            mixed = linear(kept, query, fine=True) + linear(hidden, key, value, fine=True)
+            mixed = linear(kept, query) + linear(hidden, key, value)
         biases = graph.constant(torch.cat([bias for _, bias in mixed]))
         context = fused("MultiHeadAttention", *(part for part, _ in mixed), biases, num_heads=heads)
         (product,) = linear(context, part(attention.output.dense))
@@ -226,57 +223,36 @@ def _embed(graph: _Graph, encoder: Encoder, epsilon: float) -> str:
     return graph.normalise(summed, tables.LayerNorm, epsilon)
 
 
-def _integer_products(
-    graph: _Graph, inputs: str, layers: Sequence[_Linear], *, activated: bool, fine: bool
-) -> list[tuple[str, Tensor]]:
+def _integer_products(graph: _Graph, inputs: str, layers: Sequence[_Linear]) -> list[tuple[str, Tensor]]:
     """Inputs times 8-bit weights. Each row of inputs has its own scale, so that rows do not affect each other.
 
-    With `fine`, what rounding takes from an input is a second byte, so that the inputs have almost 16 bits.
+    An input is two bytes of 7 bits: the second one is what rounding to the first leaves.
     """
-    sample = layers[0].sample
+    sample, smooth = layers[0].sample, smoothing([layer.weight for layer in layers])
     assert sample is not None
-    if activated:  # no value is far below zero, so most of the range of a byte is used for positive values
-        smooth, zero = torch.ones(layers[0].weight.shape[1]), _GELU_ZERO
-        magnitude = inputs
-    else:
-        smooth, zero = smoothing([layer.weight for layer in layers], sample), 128
-        inputs = graph.add("Mul", inputs, graph.constant(1 / smooth))
-        magnitude = graph.add("Abs", inputs)
-    size = graph.add("ReduceMax", magnitude, graph.axis(-1))  # (1, rows, 1)
-    step = graph.add("Mul", size, graph.constant(np.array(1 / (255 - zero))))
-    if activated:
-        step = graph.add("Max", step, graph.constant(np.array(_LOWEST_GELU / zero)))
-    coarse = _rounded(graph, inputs, step, zero)
-    bytes_of_inputs = [(coarse, zero, 1.0)]
-    if fine:
-        rest = graph.add("Sub", inputs, graph.add("DequantizeLinear", *coarse, axis=1))
-        finer = graph.add("Mul", step, graph.constant(np.array(1 / _FINER)))
-        bytes_of_inputs.append((_rounded(graph, rest, finer, 128), 128, 1 / _FINER))
+    inputs = graph.add("Mul", inputs, graph.constant(1 / smooth))
+    size = graph.add("ReduceMax", graph.add("Abs", inputs), graph.axis(-1))  # (1, rows, 1)
+    step = graph.add("Mul", size, graph.constant(np.array(1 / (LARGEST - _MIDDLE))))
+    first, *scales = _rounded(graph, inputs, step)
+    rest = graph.add("Sub", inputs, graph.add("DequantizeLinear", first, *scales, axis=1))
+    second, *_ = _rounded(graph, rest, graph.add("Mul", step, graph.constant(np.array(1 / _FINER))))
     products = []
     for layer in layers:
         integers = integer_weights(layer.weight, sample, smooth)
         matrix, scale = graph.constant(integers.weight, np.int8), graph.constant(integers.scale)
-        parts = [
-            graph.add(
-                "MatMulIntegerToFloat",
-                rounded,
-                matrix,
-                graph.constant(np.array(share)),
-                scale,
-                graph.constant(np.array(middle), np.uint8),
-                domain=_FUSED,
-            )
-            for (rounded, _, _), middle, share in bytes_of_inputs
-        ]
-        product = graph.add("Add", *parts) if fine else parts[0]
-        products.append((graph.add("Mul", product, step), layer.bias))
+        zero = graph.constant(np.array(_MIDDLE), np.uint8)
+        coarse, fine = (
+            graph.add("MatMulIntegerToFloat", byte, matrix, graph.constant(np.array(share)), scale, zero, domain=_FUSED)
+            for byte, share in ((first, 1), (second, 1 / _FINER))
+        )
+        products.append((graph.add("Mul", graph.add("Add", coarse, fine), step), layer.bias))
     return products
 
 
-def _rounded(graph: _Graph, values: str, step: str, zero: int) -> tuple[str, str, str]:
-    """Values as bytes in steps, (1, rows, 1), from the byte that stands for 0; then the steps and zeros of the rows."""
+def _rounded(graph: _Graph, values: str, step: str) -> tuple[str, str, str]:
+    """Values as bytes, counted in steps, (1, rows, 1); then the step and the byte for 0 of each row."""
     steps = graph.add("Reshape", step, graph.axis(-1))  # (rows,)
-    zeros = graph.add("Expand", graph.constant(np.array(zero), np.uint8), graph.add("Shape", steps))
+    zeros = graph.add("Expand", graph.constant(np.array(_MIDDLE), np.uint8), graph.add("Shape", steps))
     return graph.add("QuantizeLinear", values, steps, zeros, axis=1), steps, zeros
 
 
