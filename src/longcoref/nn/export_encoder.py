@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from longcoref.errors import ModelError, UsageError, unknown_name
 from longcoref.files import atomic_path
 from longcoref.nn.encoder import Encoder
-from longcoref.nn.quantize import InputSample, integer_weights, smoothing
+from longcoref.nn.quantize import LARGEST, InputSample, extreme_inputs, integer_weights, smoothing
 from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
@@ -34,11 +34,14 @@ Activations between layers are float32 in all of them.
 _FAMILIES = ("bert", "camembert", "roberta", "xlm-roberta")
 _FUSED = "com.microsoft"
 _ACTIVATIONS = {"gelu": "BiasGelu", "gelu_new": "FastGelu", "gelu_fast": "FastGelu", "gelu_pytorch_tanh": "FastGelu"}
-_LOWEST_GELU = 0.17
-"""The minimum of GELU is minus this."""
+_MIDDLE = 64
+"""The byte that represents 0."""
 
-_GELU_ZERO = 24
-"""The byte that represents 0 after GELU; the bytes below it reach down to its minimum."""
+_NEURONS_PER_EXTREME = 16
+"""One in so many neurons of a feed-forward layer stays in float: those whose values or weights are extreme."""
+
+_FINER = 126
+"""The second byte of an input has steps that are finer by this factor: 63 of them are half a step of the first."""
 
 Sample = Sequence[tuple[Integers, Sequence[Window]]]
 
@@ -63,6 +66,23 @@ def export_encoder(encoder: Encoder, path: str | Path, *, weights: str = "float3
     model = _build(encoder, weights, _input_samples(encoder, sample) if weights == "int8" else {})
     with atomic_path(path) as temporary:
         onnx.save(model, str(temporary))
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """A linear layer, or a part of one; `sample` has the statistics of its inputs, if it will be in 8 bits."""
+
+    weight: Tensor  # (outputs, inputs)
+    bias: Tensor  # (outputs,)
+    sample: InputSample | None
+
+    def outputs(self, rows: Tensor) -> _Linear:
+        """The part that computes these outputs."""
+        return _Linear(self.weight[rows], self.bias[rows], self.sample)
+
+    def inputs(self, columns: Tensor) -> _Linear:
+        """The part that depends on these inputs."""
+        return _Linear(self.weight[:, columns], self.bias, self.sample and self.sample.of(columns))
 
 
 @dataclass
@@ -125,11 +145,30 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
     heads = int(encoder.config.num_attention_heads)
     activation = _ACTIVATIONS[encoder.config.hidden_act]
 
-    def linear(inputs: str, *layers: Any, activated: bool = False) -> list[tuple[str, Tensor]]:
+    def linear(inputs: str, *layers: _Linear) -> list[tuple[str, Tensor]]:
         """For each layer, inputs times its weights, and the bias that is still to be added."""
         if weights == "int8":
-            return _integer_products(graph, inputs, layers, samples[layers[0]], activated)
-        return [(graph.add("MatMul", inputs, graph.matrix(layer.weight.T)), layer.bias) for layer in layers]
+            return _integer_products(graph, inputs, layers)
+        return [(floats(inputs, layer), layer.bias) for layer in layers]
+
+    def floats(inputs: str, layer: _Linear) -> str:
+        product: str = graph.add("MatMul", inputs, graph.matrix(layer.weight.T))
+        return product
+
+    def feed_forward(inputs: str, up: _Linear, down: _Linear) -> tuple[str, Tensor]:
+        """The two layers around the activation: their product, and the bias that is still to be added."""
+        neurons = torch.arange(len(up.weight))
+        extreme = neurons[:0]
+        if down.sample is not None:
+            extreme = extreme_inputs(down.weight, down.sample, len(neurons) // _NEURONS_PER_EXTREME)
+            neurons = neurons[~torch.isin(neurons, extreme)]
+        ((inner, bias),) = linear(inputs, up.outputs(neurons))
+        inner = fused(activation, inner, graph.constant(bias))
+        ((product, bias),) = linear(inner, down.inputs(neurons))
+        if len(extreme):
+            inner = fused(activation, floats(inputs, up.outputs(extreme)), graph.constant(up.bias[extreme]))
+            product = graph.add("Add", product, floats(inner, down.inputs(extreme)))
+        return product, bias
 
     def add_and_normalise(product: tuple[str, Tensor], skip: str, norm: Any) -> str:
         value, bias = product
@@ -137,11 +176,14 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
         summed = graph.add("Add", graph.add("Add", value, skip), graph.constant(bias))
         return graph.normalise(summed, norm, epsilon)
 
+    def part(layer: Any) -> _Linear:
+        return _Linear(layer.weight.detach(), layer.bias.detach(), samples.get(layer))
+
     hidden = _embed(graph, encoder, epsilon)
     layers = encoder.model.encoder.layer
     for layer in layers:
         attention = layer.attention
-        query, key, value = attention.self.query, attention.self.key, attention.self.value
+        query, key, value = map(part, (attention.self.query, attention.self.key, attention.self.value))
         if layer is not layers[-1]:
             kept = hidden
             mixed = linear(hidden, query, key, value)
@@ -150,11 +192,9 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
             mixed = linear(kept, query) + linear(hidden, key, value)
         biases = graph.constant(torch.cat([bias for _, bias in mixed]))
         context = fused("MultiHeadAttention", *(part for part, _ in mixed), biases, num_heads=heads)
-        (product,) = linear(context, attention.output.dense)
+        (product,) = linear(context, part(attention.output.dense))
         middle = add_and_normalise(product, kept, attention.output.LayerNorm)
-        ((inner, bias),) = linear(middle, layer.intermediate.dense)
-        inner = fused(activation, inner, graph.constant(bias))
-        (product,) = linear(inner, layer.output.dense, activated=True)
+        product = feed_forward(middle, part(layer.intermediate.dense), part(layer.output.dense))
         hidden = add_and_normalise(product, middle, layer.output.LayerNorm)
     graph.nodes.append(helper.make_node("Identity", [hidden], ["vectors"]))
     inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "pieces"])]
@@ -183,32 +223,37 @@ def _embed(graph: _Graph, encoder: Encoder, epsilon: float) -> str:
     return graph.normalise(summed, tables.LayerNorm, epsilon)
 
 
-def _integer_products(
-    graph: _Graph, inputs: str, layers: Sequence[Any], sample: InputSample, activated: bool
-) -> list[tuple[str, Tensor]]:
-    """Inputs times 8-bit weights. Each row of inputs has its own scale, so that rows do not affect each other."""
-    if activated:  # no value is far below zero, so most of the range of a byte is used for positive values
-        smooth, zero = torch.ones(layers[0].in_features), _GELU_ZERO
-        magnitude = inputs
-    else:
-        smooth, zero = smoothing([layer.weight for layer in layers], sample), 128
-        inputs = graph.add("Mul", inputs, graph.constant(1 / smooth))
-        magnitude = graph.add("Abs", inputs)
-    size = graph.add("ReduceMax", magnitude, graph.axis(-1))  # (1, rows, 1)
-    step = graph.add("Mul", size, graph.constant(np.array(1 / (255 - zero))))
-    if activated:
-        step = graph.add("Max", step, graph.constant(np.array(_LOWEST_GELU / zero)))
-    steps = graph.add("Reshape", step, graph.axis(-1))  # (rows,)
-    zeros = graph.add("Expand", graph.constant(np.array(zero), np.uint8), graph.add("Shape", steps))
-    rounded = graph.add("QuantizeLinear", inputs, steps, zeros, axis=1)
-    one, zero_point = graph.constant(np.array(1.0)), graph.constant(np.array(zero), np.uint8)
+def _integer_products(graph: _Graph, inputs: str, layers: Sequence[_Linear]) -> list[tuple[str, Tensor]]:
+    """Inputs times 8-bit weights. Each row of inputs has its own scale, so that rows do not affect each other.
+
+    An input is two bytes of 7 bits: the second one is what rounding to the first leaves.
+    """
+    sample, smooth = layers[0].sample, smoothing([layer.weight for layer in layers])
+    assert sample is not None
+    inputs = graph.add("Mul", inputs, graph.constant(1 / smooth))
+    size = graph.add("ReduceMax", graph.add("Abs", inputs), graph.axis(-1))  # (1, rows, 1)
+    step = graph.add("Mul", size, graph.constant(np.array(1 / (LARGEST - _MIDDLE))))
+    first, *scales = _rounded(graph, inputs, step)
+    rest = graph.add("Sub", inputs, graph.add("DequantizeLinear", first, *scales, axis=1))
+    second, *_ = _rounded(graph, rest, graph.add("Mul", step, graph.constant(np.array(1 / _FINER))))
     products = []
     for layer in layers:
         integers = integer_weights(layer.weight, sample, smooth)
         matrix, scale = graph.constant(integers.weight, np.int8), graph.constant(integers.scale)
-        product = graph.add("MatMulIntegerToFloat", rounded, matrix, one, scale, zero_point, domain=_FUSED)
-        products.append((graph.add("Mul", product, step), layer.bias))
+        zero = graph.constant(np.array(_MIDDLE), np.uint8)
+        coarse, fine = (
+            graph.add("MatMulIntegerToFloat", byte, matrix, graph.constant(np.array(share)), scale, zero, domain=_FUSED)
+            for byte, share in ((first, 1), (second, 1 / _FINER))
+        )
+        products.append((graph.add("Mul", graph.add("Add", coarse, fine), step), layer.bias))
     return products
+
+
+def _rounded(graph: _Graph, values: str, step: str) -> tuple[str, str, str]:
+    """Values as bytes, counted in steps, (1, rows, 1); then the step and the byte for 0 of each row."""
+    steps = graph.add("Reshape", step, graph.axis(-1))  # (rows,)
+    zeros = graph.add("Expand", graph.constant(np.array(_MIDDLE), np.uint8), graph.add("Shape", steps))
+    return graph.add("QuantizeLinear", values, steps, zeros, axis=1), steps, zeros
 
 
 def _input_samples(encoder: Encoder, sample: Sample) -> dict[nn.Module, InputSample]:
