@@ -1,7 +1,7 @@
-"""CoNLL F1 of a model with other windows: python scripts/measure_windows.py LITBANK --model MODEL --fold 0 384:0 384:0.5
+"""CoNLL F1 of a model with other windows: python scripts/measure_windows.py LITBANK 384:0 384:0.5 --model MODEL
 
-LITBANK is a clone of lrec2020-coref. A setting is the number of pieces in a window and the share that the next one reads
-again. The dev part of the fold is scored, without post-processing.
+LITBANK is a clone of lrec2020-coref. A setting is the number of pieces in a window, and the share of them that the next
+window reads again. The dev part of the fold is scored, without post-processing.
 """
 
 from __future__ import annotations
