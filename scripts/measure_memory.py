@@ -3,8 +3,8 @@
     python scripts/measure_memory.py NOVELS --words 3000000 -o memory.csv --plots docs
 
 NOVELS is a folder of .txt files, which are joined. The text goes in as a file and the mentions come out through a pipe;
-for every `--every` words there is a row with the memory of the process: its peak so far (VmHWM)
-and what it uses at that moment (VmRSS). Needs Linux.
+for every `--every` words there is a row with the memory of the process: its peak so far (VmHWM) and what it uses at the
+moment (VmRSS). At the end, the last peak is compared with that at `--against` words. Needs Linux.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def main() -> None:
     parser.add_argument("novels", type=Path)
     parser.add_argument("--words", type=int, default=3_000_000)
     parser.add_argument("--every", type=int, default=20_000)
+    parser.add_argument("--against", type=int, default=100_000, help="words after which memory should not grow")
     parser.add_argument("-o", "--out", type=Path, required=True)
     parser.add_argument("--plots", type=Path, help="folder for the curve")
     options = parser.parse_args()
@@ -72,6 +73,14 @@ def main() -> None:
             writer.writerow(row)
             stream.flush()
             rows.append(row)
+    early = next((row for row in rows if row["words"] >= options.against), None)
+    if early is None:
+        raise SystemExit(f"the text has no row at {options.against:,} words: give more --words, or a smaller --against")
+    last, peak = rows[-1], max(row["peak"] for row in rows)
+    print(
+        f"peak {early['peak']:.0f} MB at {early['words']:,} words, {peak:.0f} MB at {last['words']:,} words: "
+        f"{peak - early['peak']:.0f} MB more; {last['words'] / last['seconds']:.0f} words per second"
+    )
     if options.plots is not None:
         words = [row["words"] / 1e6 for row in rows]
         series = {name: (words, [row[name] for row in rows]) for name in ("peak", "resident")}

@@ -137,14 +137,23 @@ def _serve(connection: Connection, settings: Settings, location: str) -> None:
     """The main function of a worker process: sends None when it is ready, then an outcome for each job."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        worker = Worker(settings, location)
-        connection.send(None)
-        while True:
-            connection.send(worker.work(connection.recv()))
-    except (EOFError, KeyboardInterrupt):
+        worker, outcome = Worker(settings, location), None
+        while job := _exchanged(connection, outcome):
+            outcome = worker.work(job)
+    except KeyboardInterrupt:
         pass
     except Exception as error:
-        connection.send(error)
+        _exchanged(connection, error)
+
+
+def _exchanged(connection: Connection, outcome: Outcome | Exception) -> Job | None:
+    """Sends an outcome and waits for the next job; None if the parent has ended or is no longer interested."""
+    try:
+        connection.send(outcome)
+        job: Job = connection.recv()
+    except (EOFError, OSError):
+        return None
+    return job
 
 
 def _end_with_parent() -> None:
