@@ -285,7 +285,7 @@ class _Reading:
         if len(inputs) == 1:
             self._write_files(inputs[0], folder, outputs)
             return
-        failures = [failed for item in inputs if (failed := self._failure(item, folder, outputs)) is not None]
+        failures = [failure for item in inputs if (failure := self._failure(item, folder, outputs)) is not None]
         if failures:
             raise InputError(f"{len(failures)} of {len(inputs)} texts failed; the others were written", folder)
 
