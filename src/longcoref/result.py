@@ -16,7 +16,6 @@ from longcoref.clusters import KINDS, Mention
 from longcoref.corrections import ROLES, Correction, read_corrections
 from longcoref.document import Document
 from longcoref.errors import InputError, MissingExtraError, UsageError, quoted
-from longcoref.formats.corpus import open_corpus, read_sources
 from longcoref.formats.json import RECORD_READERS, SCHEMA, document_of_record, document_record, words_at_record
 from longcoref.formats.records import Record, read_records
 from longcoref.formats.source import Source
@@ -242,6 +241,9 @@ def read_results(
 
     The arguments are those of `formats.read_corpus`.
     """
+    # Not needed by a result that was just made, and slow to import.
+    from longcoref.formats.corpus import open_corpus, read_sources
+
     chosen, sources = open_corpus(path, format=format, fold=fold, part=part)
     if chosen.name in RECORD_READERS:
         read = RECORD_READERS[chosen.name]

@@ -233,27 +233,23 @@ def _integer_products(graph: _Graph, inputs: str, layers: Sequence[_Linear]) -> 
     inputs = graph.add("Mul", inputs, graph.constant(1 / smooth))
     size = graph.add("ReduceMax", graph.add("Abs", inputs), graph.axis(-1))  # (1, rows, 1)
     step = graph.add("Mul", size, graph.constant(np.array(1 / (LARGEST - _MIDDLE))))
-    first, *scales = _rounded(graph, inputs, step)
-    rest = graph.add("Sub", inputs, graph.add("DequantizeLinear", first, *scales, axis=1))
-    second, *_ = _rounded(graph, rest, graph.add("Mul", step, graph.constant(np.array(1 / _FINER))))
+    steps = graph.add("Reshape", step, graph.axis(-1))  # (rows,)
+    zeros = graph.add("Expand", graph.constant(np.array(_MIDDLE), np.uint8), graph.add("Shape", steps))
+    first = graph.add("QuantizeLinear", inputs, steps, zeros, axis=1)
+    rest = graph.add("Sub", inputs, graph.add("DequantizeLinear", first, steps, zeros, axis=1))
+    finer = graph.add("Mul", steps, graph.constant(np.array(1 / _FINER)))
+    second = graph.add("QuantizeLinear", rest, finer, zeros, axis=1)
+    zero, shares = graph.constant(np.array(_MIDDLE), np.uint8), [graph.constant(np.array(x)) for x in (1, 1 / _FINER)]
     products = []
     for layer in layers:
         integers = integer_weights(layer.weight, sample, smooth)
         matrix, scale = graph.constant(integers.weight, np.int8), graph.constant(integers.scale)
-        zero = graph.constant(np.array(_MIDDLE), np.uint8)
         coarse, fine = (
-            graph.add("MatMulIntegerToFloat", byte, matrix, graph.constant(np.array(share)), scale, zero, domain=_FUSED)
-            for byte, share in ((first, 1), (second, 1 / _FINER))
+            graph.add("MatMulIntegerToFloat", byte, matrix, share, scale, zero, domain=_FUSED)
+            for byte, share in zip((first, second), shares, strict=True)
         )
         products.append((graph.add("Mul", graph.add("Add", coarse, fine), step), layer.bias))
     return products
-
-
-def _rounded(graph: _Graph, values: str, step: str) -> tuple[str, str, str]:
-    """Values as bytes, counted in steps, (1, rows, 1); then the step and the byte for 0 of each row."""
-    steps = graph.add("Reshape", step, graph.axis(-1))  # (rows,)
-    zeros = graph.add("Expand", graph.constant(np.array(_MIDDLE), np.uint8), graph.add("Shape", steps))
-    return graph.add("QuantizeLinear", values, steps, zeros, axis=1), steps, zeros
 
 
 def _input_samples(encoder: Encoder, sample: Sample) -> dict[nn.Module, InputSample]:
