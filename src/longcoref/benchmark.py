@@ -124,16 +124,16 @@ def bench_cells(model: Model, text: str, cells: Iterable[int], *, repeat: int = 
 
 
 def bench_growth(
-    folder: Path, lengths: Iterable[int], *, model: str | None, memory: str, cells: int | None
+    folder: Path, lengths: Iterable[int], *, model: str | None, memory: str, cells: int | None, to: str = "jsonl"
 ) -> list[dict[str, Any]]:
-    """Seconds and peak memory of `longcoref resolve … --to jsonl` over texts of growing length."""
+    """Seconds and peak memory of `longcoref resolve … --to FORMAT` over texts of growing length."""
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for words in lengths:
-            text, output = Path(scratch) / "text.txt", Path(scratch) / "out.jsonl"
+            text, output = Path(scratch) / "text.txt", Path(scratch) / f"out.{to}"
             text.write_text(join_texts(folder, words), encoding="utf-8")
             command = [sys.executable, "-m", "longcoref", "resolve", str(text), "-o", str(output), "--quiet"]
-            command += ["--memory", memory, *(["--cells", str(cells)] if cells else [])]
+            command += ["--to", to, "--memory", memory, *(["--cells", str(cells)] if cells else [])]
             command += ["--model", model] if model else []
             seconds, peak = _measure(command)
             rows.append(

@@ -157,6 +157,7 @@ def growth(
     texts: Texts,
     lengths: Annotated[str, typer.Option(help="Lengths in words, for bounded memory.")] = "10000,50000,100000,500000",
     unbounded: Annotated[str, typer.Option(help="Lengths in words, for unbounded memory.")] = "10000,20000,50000",
+    to: Annotated[str, typer.Option(help="Output format; only jsonl is written while reading.")] = "jsonl",
     cells: CellsOption = None,
     model: ModelOption = None,
     plots: PlotsOption = None,
@@ -166,10 +167,12 @@ def growth(
 
     Examples:
       longcoref bench growth --texts novels --plots out
+      longcoref bench growth --texts novels --to json --lengths 10000,200000 --unbounded ""
 
     """
-    rows = bench_growth(texts, _numbers(lengths), model=model, memory="learned", cells=_capacity(model, cells))
-    rows += bench_growth(texts, _numbers(unbounded), model=model, memory="unbounded", cells=None)
+    capacity = _capacity(model, cells)
+    rows = bench_growth(texts, _numbers(lengths), model=model, memory="learned", cells=capacity, to=to)
+    rows += bench_growth(texts, _numbers(unbounded), model=model, memory="unbounded", cells=None, to=to)
     if plots is not None:
         curves = {"seconds": "seconds", "peak_megabytes": _PEAK}
         _draw(rows, "memory", plots, curves, "{} memory", "growth", "by length of the text")

@@ -34,8 +34,7 @@ class OnnxEncoder:
         options.log_severity_level = 4  # errors are raised, not logged
         # Off, because it keeps an allocation plan for every window length it meets, and memory must not grow.
         options.enable_mem_pattern = False
-        # Off, because planning it takes as long as the rest of opening the model. The arena reuses memory anyway, so the
-        # peak is the same.
+        # Off, because planning it takes as long as the rest of opening the model, and the arena reuses memory anyway.
         options.enable_mem_reuse = False
         # The exported graph already uses the fastest operators; further fusions make it slower.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
