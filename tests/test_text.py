@@ -146,6 +146,8 @@ def test_words_are_those_of_the_penn_treebank(text: str, words: str) -> None:
         ("It rained. We stayed.", ["It rained .", "We stayed ."]),
         ("Mr. and Mrs. Hart met Dr. Lee. He bowed.", ["Mr. and Mrs. Hart met Dr. Lee .", "He bowed ."]),
         ("We left St. Ives at 9 a.m. The sea was calm.", ["We left St. Ives at 9 a.m.", "The sea was calm ."]),
+        ("Armand St. Just rose. Just then he fell.", ["Armand St. Just rose .", "Just then he fell ."]),
+        ("It is in Oak St. The door is blue.", ["It is in Oak St.", "The door is blue ."]),
         ("The U.S. Senate met J. R. Hart.", ["The U.S. Senate met J. R. Hart ."]),
         ("No. 5 is here. No. Never.", ["No. 5 is here .", "No .", "Never ."]),
         ("It is I. You know me.", ["It is I .", "You know me ."]),

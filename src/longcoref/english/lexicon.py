@@ -87,6 +87,7 @@ GENDERED_WORDS = {
     for word in (*title.forms, *(f"{form}." for form in title.dotted))
 }
 DETERMINERS, AFTER_HEAD = _words("nouns", "determiners"), _words("nouns", "after_head")
+ONESELF = _words("nouns", "oneself")
 POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
 
 SPEECH_VERBS, PREPOSITIONS = _words("speech", "verbs"), _words("speech", "prepositions")
@@ -99,7 +100,7 @@ DOTTED_TITLES = (
     | {form for title in _ALL_TITLES if title.lower for form in title.dotted if len(form) > 1}
 ) - ABBREVIATIONS
 """Words whose full stop never ends a sentence. Capitalised ones also match all capitals."""
-SENTENCE_OPENERS = _words("sentences", "openers")
+SENTENCE_OPENERS, SAINTS_LIKE_OPENERS = _words("sentences", "openers"), _words("sentences", "saints")
 
 POSSESSIVE_PRONOUNS = _words("rewriting", "possessive_pronouns")
 OPENS_NOUN_PHRASE, NEVER_POSSESSED = _words("rewriting", "opens_noun_phrase"), _words("rewriting", "never_possessed")

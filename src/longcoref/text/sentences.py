@@ -9,7 +9,13 @@ from functools import partial
 
 from longcoref.cancellation import cancellable
 from longcoref.document import Document, Sentence
-from longcoref.english.lexicon import ABBREVIATIONS, BEFORE_NUMBERS, DOTTED_TITLES, SENTENCE_OPENERS
+from longcoref.english.lexicon import (
+    ABBREVIATIONS,
+    BEFORE_NUMBERS,
+    DOTTED_TITLES,
+    SAINTS_LIKE_OPENERS,
+    SENTENCE_OPENERS,
+)
 from longcoref.spans import CharSpan, CharSpans, WordSpan
 from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN, STOP, WINDOW, WORD
 
@@ -201,7 +207,7 @@ def _stop_of_dotted(word: str, buffer: str, end: int) -> str:
     if stem in DOTTED_TITLES or (stem in BEFORE_NUMBERS and _NUMBER.match(buffer, end)):
         return ""
     if stem in ABBREVIATIONS:
-        return _PERHAPS
+        return "" if stem == "St" and _first_word(buffer, end) in SAINTS_LIKE_OPENERS else _PERHAPS
     if len(stem) == 1 and stem.isalpha():
         # A letter is an initial unless a sentence opens after it; but I is a pronoun unless an initial follows.
         initial = _INITIAL.match(buffer, end) if stem == "I" else _first_word(buffer, end) not in SENTENCE_OPENERS
