@@ -212,6 +212,16 @@ def test_who_tells_a_story_is_not_whom_it_names() -> None:
     assert entities_of(document, mentions) == [0, 1, 0, 1, 0, 1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("tag", ["said Ann,", "she said,", "said Ann to Tom,", "cried poor old Ann, and sat;"])
+def test_a_speech_that_a_tag_interrupts_has_one_speaker(tag: str) -> None:
+    document = tokenize(f'Tom came in. Tom and Ann sat. Tom coughed. "Well," {tag} "this is Tom."')
+    known = {"Tom": (0, "PROP"), "Ann": (1, "PROP"), "she": (0, "PRON")}
+    mentions = seen(document, [(word, *known[word]) for word in document.words if word in known])
+    first, second = revise(document, mentions, BookPolicy(names=False)).quotations
+    assert (first.speaker, first.score, first.addressee) == (second.speaker, second.score, second.addressee)
+    assert first.speaker is not None
+
+
 def test_he_said_is_who_speaks() -> None:
     document = tokenize('Ned Moss sat with Tom Crake. "Go, Tom Crake," said Ned Moss. "Quick, Tom Crake," he said.')
     moss, crake = ("Ned Moss", 0, "PROP"), ("Tom Crake", 1, "PROP")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from longcoref.book.grammar import separate_possessors, without_adverbs
 from longcoref.book.identify import identify_people
 from longcoref.book.labels import know_speakers, with_labels
 from longcoref.book.narrator import find_narrator
@@ -72,9 +73,10 @@ def revise(document: Document, mentions: Iterable[MentionRecord], policy: BookPo
 
     It starts from what the reader decided, so mentions that were revised before may be revised again.
     """
-    read = with_labels(document, mentions) if policy.speech else tuple(mentions)
     if not policy.active:
-        return Revision(read)
+        return Revision(tuple(mentions))
+    found = without_adverbs(mentions)
+    read = with_labels(document, found) if policy.speech else tuple(found)
     table = Table.of(document, read)
     for step in passes(policy):
         step(table)
@@ -85,7 +87,7 @@ def passes(policy: BookPolicy) -> list[Callable[[Table], None]]:
     """The passes of a policy, in order."""
     names = [identify_people] if policy.names else []
     speech = [find_speech, find_narrator, attribute_quotations, know_speakers, resolve_speech] if policy.speech else []
-    return [*names, reconsider_pronouns, *speech]
+    return [*names, reconsider_pronouns, *speech, separate_possessors]
 
 
 def find_speech(table: Table) -> None:

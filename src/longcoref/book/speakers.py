@@ -114,6 +114,19 @@ class Dialogue:
         """How many paragraphs the second word is after the first one, None in a text without paragraphs."""
         return None if self._paragraph is None else self._paragraph[second] - self._paragraph[first]
 
+    def goes_on(self, number: int) -> bool:
+        """Whether a quotation is the rest of the one before it: a further paragraph, or after a tag ("..." he said)."""
+        if not number or self.quotations[number].continues:
+            return number > 0
+        before, begin = self.quotations[number - 1].words.end, self.quotations[number].words.start
+        verbs = [place for place in range(before, begin) if self.words[place] in SPEECH_VERBS]
+        return (
+            len(verbs) == 1
+            and verbs[0] - before < TAG
+            and _STOPS.isdisjoint(self.words[before:begin])
+            and self.paragraphs_between(before - 1, begin) in (0, None)
+        )
+
     def gap(self, number: int) -> int:
         """The words between a quotation and the one before it."""
         return self.quotations[number].words.start - self.quotations[number - 1].words.end
@@ -336,8 +349,8 @@ def attribute(
     spoken: list[int | None] = []
     scores: list[float] = []
     turns = Turns()
-    for number, quotation in enumerate(cancellable(quotations)):
-        if quotation.continues and spoken:
+    for number in cancellable(range(len(quotations))):
+        if dialogue.goes_on(number):
             spoken.append(spoken[-1])
             scores.append(scores[-1])
             continue
@@ -348,8 +361,8 @@ def attribute(
     voices = Voices(dialogue, spoken)
     addressed: list[int | None] = []
     addressee_scores: list[float] = []
-    for number, quotation in enumerate(cancellable(quotations)):
-        if quotation.continues and addressed:
+    for number in cancellable(range(len(quotations))):
+        if dialogue.goes_on(number):
             addressed.append(addressed[-1])
             addressee_scores.append(addressee_scores[-1])
             continue
