@@ -36,6 +36,7 @@ SHORTEST = 20_000  # words of a novel that takes part
 EVERY, HELD_OUT, LEARNED = 6, 0, (1, 3)  # of so many novels, the one that is held out and those that are learned on
 WORDS, EXCERPTS = 12_000, 2  # of an excerpt, and excerpts of a novel
 CELLS = 20
+BOTH = next(setting for setting in SETTINGS if setting.name == "names and speech")
 Memories = dict[bool, Asked]
 
 
@@ -151,9 +152,8 @@ def main() -> None:
     print(f"\n| | {' | '.join(KINDS)} | all |\n|---{'|---:' * (len(KINDS) + 1)}|")
     for setting in SETTINGS:
         print(f"| {setting.name} | {' | '.join(right_shares(parts, setting))} |")
-    both = next(one for one in SETTINGS if one.name == "names and speech")
     for name, value, changed in changed_numbers() if options.numbers else ():
-        print(f"| {name} {changed:g} for {value:g} | {' | '.join(right_shares(parts, both))} |")
+        print(f"| {name} {changed:g} for {value:g} | {' | '.join(right_shares(parts, BOTH))} |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Measures how often "I" and "you" in quotations are resolved correctly, and how often a quotation gets its speaker.
 
     python scripts/measure_speech.py --data CORPORA --fold 0 --part dev
+    python scripts/measure_speech.py --data CORPORA --numbers    with each number chosen by hand halved, doubled
 
 CORPORA holds clones of lrec2020-coref and litbank. Where the whole novel is available, its text shows the paragraphs,
 as it does when a text is resolved. The questions are the annotated "I" (me, my, …) and "you" in annotated quotations,
@@ -24,10 +25,12 @@ from longcoref.mention import MentionRecord
 from longcoref.metrics import score_documents
 from longcoref.runtime.model import Model, open_model
 from longcoref.spans import WordSpan
+from measure_hidden import BOTH, changed_numbers
 from measure_novels import SETTINGS, Setting, clustered, read_proposals
 
 ASKED = {FIRST_PERSON: "I", SECOND_PERSON: "you"}
 Clusters = list[tuple[WordSpan, ...]]
+Memories = dict[bool, list[MentionRecord]]
 
 
 @dataclass
@@ -78,15 +81,22 @@ def _covers(span: WordSpan, word: int) -> bool:
     return span.start <= word < span.end
 
 
-def measure(corpus: list[Annotated], model: Model, cells: int) -> dict[str, Row]:
-    """Every setting on all documents, each of which is encoded once."""
-    rows = {setting.name: Row() for setting in SETTINGS}
+def read(corpus: list[Annotated], model: Model, cells: int) -> list[Memories]:
+    """What the memory finds in each document, without and with recall."""
+    found = []
     for annotated in corpus:
         proposals = read_proposals(annotated.document, model)
-        memories = {recall: clustered(proposals, model, cells, recall=recall) for recall in (False, True)}
-        for setting in SETTINGS:
-            ask(rows[setting.name], annotated, memories[setting.recall], setting)
-    return rows
+        found.append({recall: clustered(proposals, model, cells, recall=recall) for recall in (False, True)})
+    return found
+
+
+def line(corpus: list[Annotated], found: list[Memories], setting: Setting, name: str) -> tuple[Row, str]:
+    """The results of a setting on all documents, and their line of the table."""
+    row = Row()
+    for annotated, memories in zip(corpus, found, strict=True):
+        ask(row, annotated, memories[setting.recall], setting)
+    score = 100 * score_documents(row.pairs).conll_f1
+    return row, f"| {name} | {score:.1f} | {row.share('I')} | {row.share('you')} | {row.share('speaker')} |"
 
 
 def main() -> None:
@@ -97,15 +107,18 @@ def main() -> None:
     parser.add_argument("--part", default="dev")
     parser.add_argument("--cells", type=int, default=20)
     parser.add_argument("--model", help="model directory; the shipped one if not given")
+    parser.add_argument("--numbers", action="store_true", help="change the numbers that were chosen by hand")
     options = parser.parse_args()
     corpus = read_annotated(options.data, options.part, fold=options.fold)
-    rows = measure(corpus, open_model(options.model, threads=1), options.cells)
+    found = read(corpus, open_model(options.model, threads=1), options.cells)
     print(f'| {options.part}, {options.cells} cells | CoNLL | "I" in quotations | "you" in quotations | speaker |')
     print("|---|---:|---:|---:|---:|")
-    for name, row in rows.items():
-        score = 100 * score_documents(row.pairs).conll_f1
-        print(f"| {name} | {score:.1f} | {row.share('I')} | {row.share('you')} | {row.share('speaker')} |")
-    asked = rows[SETTINGS[0].name].asked
+    for setting in SETTINGS:
+        row, text = line(corpus, found, setting, setting.name)
+        print(text)
+    for name, value, changed in changed_numbers() if options.numbers else ():
+        print(line(corpus, found, BOTH, f"{name} {changed:g} for {value:g}")[1])
+    asked = row.asked
     print(f'\n{asked["I"]} "I", {asked["you"]} "you", {asked["speaker"]} quotations with a speaker.')
     for task, (right, total) in accuracy(corpus).items():
         share = 100 * right / max(total, 1)

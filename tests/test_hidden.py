@@ -40,6 +40,7 @@ def test_counts_show_who_is_a_man_and_who_is_a_woman() -> None:
     names = Names(tokenize(SCENE * 6))
     assert (names.genders["Ann"], names.genders["Tom"]) == (FEMININE, MASCULINE)
     assert "Then" not in names.counts
+    assert Names(tokenize("Nobody came.")).genders == {}
 
 
 @pytest.mark.parametrize("seed", range(5))

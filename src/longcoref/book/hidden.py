@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ class Names:
     def genders(self) -> dict[str, int]:
         """The gender of each name that has a clear one."""
         words, votes = self.document.words, defaultdict[str, Counter[int]](Counter)
-        for name, following in zip(self.written, [*self.written[1:], None], strict=True):
+        for name, following in zip_longest(self.written, self.written[1:]):
             limit = name.words.end + _FOLLOWING
             stop = min(limit, following.words.start if following else limit, len(words))
             pronouns = (PRONOUNS.get(word.lower(), (0, 0))[1] for word in words[name.words.end : stop])

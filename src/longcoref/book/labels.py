@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from longcoref.book.numbers import ONE_OF_SEVERAL, TURNS
 from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table
 from longcoref.document import Document
@@ -17,8 +18,6 @@ from longcoref.text.quotations import Quotation
 from longcoref.text.turns import Turn, find_turns, is_heading_number, speaker_key
 
 _LABEL_SCORE = 1.0  # who speaks is written there
-_ONE_OF_SEVERAL = 0.5  # how likely a turn is meant for the speaker before it if more than two people talk
-_TURNS = 4  # turns before and after one that show how many people talk
 
 
 def with_labels(document: Document, mentions: Iterable[MentionRecord]) -> tuple[MentionRecord, ...]:
@@ -124,11 +123,11 @@ def _called(table: Table, speakers: set[int]) -> dict[int, int]:
 def _addressee(turns: Sequence[Quotation], place: int, called: int | None) -> tuple[int | None, float]:
     """Whom a turn is meant for: who is called, else the speaker before it, else the one after it."""
     speaker = turns[place].speaker
-    before = [turn.speaker for turn in turns[max(0, place - _TURNS) : place] if turn.speaker != speaker]
-    after = [turn.speaker for turn in turns[place + 1 : place + 1 + _TURNS] if turn.speaker != speaker]
+    before = [turn.speaker for turn in turns[max(0, place - TURNS) : place] if turn.speaker != speaker]
+    after = [turn.speaker for turn in turns[place + 1 : place + 1 + TURNS] if turn.speaker != speaker]
     others = {*before, *after}
     if called is not None:
         return called, _LABEL_SCORE
     if not others:
         return None, 0.0
-    return before[-1] if before else after[0], _LABEL_SCORE if len(others) == 1 else _ONE_OF_SEVERAL
+    return before[-1] if before else after[0], _LABEL_SCORE if len(others) == 1 else ONE_OF_SEVERAL

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-# Names and people.
+# Shares and counts.
 CLEAR = 3  # something is clear if it is shown this many times as often as the contrary, and at least this often
+ABSENT = 0.05  # how likely a "he" or "she" is somebody who was not named or described lately, compared with others
+NARRATOR_SHARE = 0.1  # a narrator is at least this share of all "I", "he" and "she" outside quotations
 MOVED = 0.8  # probability that a mention moved to the person of a name is right: 49 of 61 on LitBank dev, fold 0
 
-# Pronouns.
-ABSENT = 3.0  # subtracted from the logarithm of the odds of somebody who was not named or described lately
-
-# The narrator.
-NARRATOR_SHARE = 0.1  # a narrator is this share of all "I", "he" and "she" outside quotations
-
 # Words.
-TAG = 3  # from a quotation or a mention to the speech verb that belongs to it: "said poor old Ann"
+TAG = 3  # up to which a speech verb belongs to a quotation and a mention: "said poor old Ann"
 SAME_EXCHANGE = 14  # between two quotations that directly answer each other
 NAME_REACH = 30  # between a name and the "he" or "she" that follows it in the same entity
 NEAR = 60  # between a quotation and the people who may speak it
-SAME_CONVERSATION = 120  # between two quotations of one conversation; nobody is absent who was named within them
+SAME_CONVERSATION = 120  # between two quotations of one conversation; who was named more recently is not absent
+
+# Scripts and chats.
+TURNS = 4  # before and after a turn that show how many people talk
+ONE_OF_SEVERAL = 0.5  # how likely a turn is meant for the speaker before it if more than two people talk

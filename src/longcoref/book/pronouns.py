@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -31,9 +30,6 @@ def reconsider_pronouns(table: Table) -> None:
             row.move(entity, row.shares[entity])
 
 
-_WEIGHTS = {"link": 1.0, "absent": -ABSENT, "log_mentions": 1.0}
-
-
 class _Entities:
     """What the whole text shows about each entity, and where it was last named or described."""
 
@@ -56,7 +52,9 @@ class _Entities:
             and self._sizes[entity]
             and not genders_contradict(row.gender, self._genders.get(entity, 0))
         ]
-        found = shares((Candidate(entity, self._cues(row, entity, score)) for entity, score in fitting), _WEIGHTS)
+        found = shares(
+            (Candidate(entity, {"link": score}, self._prior(row, entity)) for entity, score in fitting), {"link": 1.0}
+        )
         if row.entity not in found or not self._is_present(row, row.entity):
             return found
         # The reader is not overruled without a reason: nobody is likelier than the entity it chose.
@@ -66,9 +64,9 @@ class _Entities:
         total = sum(raised.values())
         return {entity: share / total for entity, share in raised.items()}
 
-    def _cues(self, row: Row, entity: int, score: float) -> dict[str, float]:
-        absent = 0.0 if self._is_present(row, entity) else 1.0
-        return {"link": score, "absent": absent, "log_mentions": math.log(self._sizes[entity])}
+    def _prior(self, row: Row, entity: int) -> float:
+        """How likely an entity is by its presence and the number of its mentions alone."""
+        return self._sizes[entity] * (1.0 if self._is_present(row, entity) else ABSENT)
 
     def _is_present(self, row: Row, entity: int) -> bool:
         return entity in self.last and row.words.start - self.last[entity] <= SAME_CONVERSATION
