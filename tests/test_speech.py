@@ -222,6 +222,23 @@ def test_a_speech_that_a_tag_interrupts_has_one_speaker(tag: str) -> None:
     assert first.speaker is not None
 
 
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("I am Tom Crake.", True),
+        ("Well, my name is Tom Crake, sir.", True),
+        ("His name is Tom Crake.", False),
+        ("I am Tom Crake's aunt.", False),
+        ("I am here, Tom Crake.", False),
+    ],
+)
+def test_who_says_their_name_has_it(said: str, *, known: bool) -> None:
+    document = tokenize(f'Tom Crake slept. Ann Moss rose. "{said}" said Ann Moss.')
+    crake, moss = ("Tom Crake", 0, "PROP"), ("Ann Moss", 1, "PROP")
+    (quotation,) = revise(document, seen(document, [crake, moss, crake, moss])).quotations
+    assert quotation.speaker == (0 if known else 1)
+
+
 def test_he_said_is_who_speaks() -> None:
     document = tokenize('Ned Moss sat with Tom Crake. "Go, Tom Crake," said Ned Moss. "Quick, Tom Crake," he said.')
     moss, crake = ("Ned Moss", 0, "PROP"), ("Tom Crake", 1, "PROP")

@@ -15,6 +15,7 @@ from itertools import accumulate
 
 from longcoref.book.choice import Candidate, learned_weights, likeliest, shares
 from longcoref.book.numbers import (
+    MOVED,
     NEAR,
     SAME_CONVERSATION,
     SAME_EXCHANGE,
@@ -23,13 +24,21 @@ from longcoref.book.numbers import (
 from longcoref.book.table import Row, Table
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
-from longcoref.english.lexicon import OBJECT_PRONOUNS, PLURAL, POSSESSIVE_DETERMINERS, PREPOSITIONS, SPEECH_VERBS
+from longcoref.english.lexicon import (
+    OBJECT_PRONOUNS,
+    PLURAL,
+    POSSESSIVE_DETERMINERS,
+    POSSESSIVE_ENDINGS,
+    PREPOSITIONS,
+    SPEECH_VERBS,
+)
 from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import Quotation, paragraph_starts
 
 _AFTER_VOCATIVE = frozenset((",", "!", "?", ".", ";", "--", "—", '"', "”", "''", "'", "’"))
 _STOPS = frozenset((".", "!", "?"))
+_BEFORE_OWN_NAME = (("i", "am"), ("i", "'m"), ("i", "’m"), ("name", "is"), ("name", "'s"), ("name", "’s"))
 
 _MENTION_CUES = (
     "verb_then_mention",
@@ -126,6 +135,17 @@ class Dialogue:
             and _STOPS.isdisjoint(self.words[before:begin])
             and self.paragraphs_between(before - 1, begin) in (0, None)
         )
+
+    def own_name(self, number: int) -> int | None:
+        """Who says in a quotation what they are called ("I am Ann", "my name is Ann"), if somebody does."""
+        for row in self.within[number]:
+            start, end = row.words
+            before, after = tuple(self.words[start - 2 : start]), self.words[end : end + 1]
+            if row.mention.kind == "PROP" and row.name is not None and before in _BEFORE_OWN_NAME:
+                is_mine = before[0] == "i" or self.words[start - 3] == "my"
+                if is_mine and not {*after, self.words[end - 1]} & {*POSSESSIVE_ENDINGS}:
+                    return row.entity
+        return None
 
     def gap(self, number: int) -> int:
         """The words between a quotation and the one before it."""
@@ -354,7 +374,8 @@ def attribute(
             spoken.append(spoken[-1])
             scores.append(scores[-1])
             continue
-        found = shares(speaker_candidates(dialogue, number, turns), weights["speaker"])
+        own = dialogue.own_name(number)
+        found = shares(speaker_candidates(dialogue, number, turns), weights["speaker"]) if own is None else {own: MOVED}
         spoken.append(likeliest(found))
         turns.add(spoken[-1])
         scores.append(max(found.values(), default=0.0))
