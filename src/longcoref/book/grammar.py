@@ -17,11 +17,11 @@ from longcoref.mention import MentionRecord
 
 
 def without_adverbs(mentions: Iterable[MentionRecord]) -> Iterator[MentionRecord]:
-    """The mentions, of which those that are an adverb ("said Ann gaily") are rejected."""
+    """The mentions, of which people who are an adverb ("said Ann gaily") are rejected."""
     for mention in mentions:
-        text = mention.text
+        text, is_person = mention.text, mention.type in ("PER", None)
         is_adverb = text.endswith("ly") and text.isalpha() and text.islower() and text not in ADJECTIVES_IN_LY
-        yield replace(mention, entity=None) if is_adverb else mention
+        yield replace(mention, entity=None) if is_person and is_adverb else mention
 
 
 def possessions(document: Document, rows: Iterable[Row]) -> Iterator[tuple[Row, Row]]:
