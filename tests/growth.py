@@ -3,6 +3,7 @@
     python tests/growth.py                          # the table of docs/reliability.md
     python tests/growth.py corefud json             # the cases whose name contains one of these
     python tests/growth.py corefud --instructions   # counted by valgrind, which must be installed
+    python tests/growth.py --lines                  # post-processing, in executed lines of Python
 
 A case is run on inputs of size n and 8n, three doublings. Its exponent is the slope of CPU time on logarithmic scales:
 1 is linear, 2 quadratic. The number of processor instructions, unlike time, depends neither on what else the machine is
@@ -40,7 +41,7 @@ from longcoref.text.chapters import find_chapters
 from longcoref.text.of_words import split_words_into_sentences
 from longcoref.text.quotations import find_quotations
 from results import make_result
-from test_revision import GROWING
+from test_revision import GROWING, work
 
 DOUBLINGS = 3
 
@@ -282,11 +283,18 @@ def exponents_of_instructions(wanted: list[str]) -> list[float]:
     ]
 
 
+def exponent_of_lines(make: Callable[[int], Any], size: int) -> float:
+    """The growth of post-processing in executed lines of Python; what a single line does in C is not seen."""
+    work(make(10))  # what is loaded once
+    return math.log2(work(make(size << DOUBLINGS)) / work(make(size))) / DOUBLINGS
+
+
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wanted", nargs="*", help="only the cases whose name contains one of these")
     parser.add_argument("--instructions", action="store_true", help="count instructions instead of measuring time")
+    parser.add_argument("--lines", action="store_true", help="count the lines that post-processing executes")
     parser.add_argument("--repeats", type=int, default=3, help="times that are measured; the smallest counts")
     parser.add_argument("--counted", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -295,6 +303,11 @@ def main() -> None:
     if options.counted:
         for case in cases:
             counted(case)
+        return
+    if options.lines:
+        for name, make in GROWING.items():
+            if any(part in name for part in wanted):
+                print(f"| {name} | 100 to {100 << DOUBLINGS} | {exponent_of_lines(make, 100):.2f} |", flush=True)
         return
     found = iter(
         exponents_of_instructions(wanted)
