@@ -28,7 +28,8 @@ SCHEMA = "longcoref/1"
 # Offsets beyond this are damage: a result without its text is read as a text of blanks, which takes memory.
 _LONGEST_TEXT = 100_000_000
 _WORD = re.compile(r"\S+")
-_ITEMS_AT_ONCE = 16  # of a long list, when it is written; one cluster may have thousands of mentions
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
+_ITEMS_AT_ONCE = 4  # of a long list, when it is written; one cluster may have thousands of mentions
 
 
 def document_record(document: Document) -> dict[str, Any]:
@@ -60,16 +61,16 @@ def object_parts(fields: dict[str, Any]) -> Iterator[str]:
     """The text of a JSON object, as `json.dumps` writes it, in parts: long lists never exist as a whole."""
     before = "{"
     for name, value in fields.items():
-        yield f"{before}{json.dumps(name, ensure_ascii=False)}: "
+        yield f"{before}{_encoded(name)}: "
         before = ", "
         if isinstance(value, Iterator):
             between = "["
             while items := list(islice(value, _ITEMS_AT_ONCE)):
-                yield between + json.dumps(items, ensure_ascii=False)[1:-1]
+                yield between + _encoded(items)[1:-1]
                 between = ", "
             yield "[]" if between == "[" else "]"
         else:
-            yield json.dumps(value, ensure_ascii=False)
+            yield _encoded(value)
     yield "}" if fields else "{}"
 
 
