@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from dataclasses import replace
@@ -17,6 +18,7 @@ from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
 from longcoref.formats import FORMATS, Format, detect_format, left_out, read_corpus
 from longcoref.formats.build import genre_of, in_text_order, key_of, parse_key
+from longcoref.formats.json import object_parts, settled, write_objects
 from longcoref.spans import CharSpan, WordSpan
 
 # ---- examples --------------------------------------------------------------------------------------------------
@@ -287,3 +289,27 @@ def test_what_a_format_leaves_out_is_said() -> None:
     assert left_out(document, "text") == {"clusters", "kinds", "types", "speakers", "sentences"}
     assert left_out(document, "conll") == {"kinds", "types"}
     assert left_out(document, "json") == set()
+
+
+# ---- JSON in parts ---------------------------------------------------------------------------------------------
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+OBJECTS = st.dictionaries(st.text(), VALUES | st.lists(VALUES | st.lists(VALUES), max_size=40))
+
+
+def lazy(values: dict[str, object]) -> dict[str, object]:
+    return {name: iter(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+@given(OBJECTS)
+def test_an_object_in_parts_is_the_object_as_a_whole(values: dict[str, object]) -> None:
+    assert "".join(object_parts(lazy(values))) == json.dumps(values, ensure_ascii=False)
+    assert settled(lazy(values)) == values
+
+
+@given(st.lists(OBJECTS, max_size=3))
+def test_several_objects_are_a_list(objects: list[dict[str, object]]) -> None:
+    stream = io.StringIO()
+    write_objects((object_parts(lazy(values)) for values in objects), stream)
+    assert json.loads(stream.getvalue()) == (objects[0] if len(objects) == 1 else objects)
+    assert stream.getvalue().count("\n") == max(1, len(objects))

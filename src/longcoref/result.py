@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,15 @@ from longcoref.clusters import KINDS, Mention
 from longcoref.corrections import ROLES, Correction, read_corrections
 from longcoref.document import Document
 from longcoref.errors import InputError, MissingExtraError, UsageError, quoted
-from longcoref.formats.json import RECORD_READERS, SCHEMA, document_of_record, document_record, words_at_record
+from longcoref.formats.json import (
+    RECORD_READERS,
+    SCHEMA,
+    document_fields,
+    document_of_record,
+    object_parts,
+    settled,
+    words_at_record,
+)
 from longcoref.formats.records import Record, read_records
 from longcoref.formats.source import Source
 from longcoref.mention import MentionRecord
@@ -168,7 +175,19 @@ class Result:
 
     def as_json(self, *, text: bool = False) -> dict[str, Any]:
         """The result as JSON values, schema `longcoref/1`; with `text`, also the text, its words and sentences."""
-        document = document_record(self.document) if text and self.document is not None else {}
+        return settled(self._fields(text=text))
+
+    def to_json(self, *, text: bool = True) -> str:
+        """The result as JSON text, from which `from_json` makes it again; `text=False` leaves out the text."""
+        return "".join(self.json_parts(text=text))
+
+    def json_parts(self, *, text: bool = True) -> Iterator[str]:
+        """What `to_json` returns, in parts: most of it need not be in memory at once."""
+        return object_parts(self._fields(text=text))
+
+    def _fields(self, *, text: bool) -> dict[str, Any]:
+        """What `as_json` returns, with iterators in the place of long lists."""
+        document = document_fields(self.document) if text and self.document is not None else {}
         document.pop("id", None)
         return {
             "schema": SCHEMA,
@@ -176,16 +195,12 @@ class Result:
             "model": self.model,
             "memory": {"policy": self.memory, "capacity": self.capacity},
             **document,
-            "clusters": [cluster.as_json() for cluster in self.clusters],
-            **({"quotes": [quote.as_json() for quote in self.quotes]} if self.quotes else {}),
+            "clusters": (cluster.as_json() for cluster in self.clusters),
+            **({"quotes": (quote.as_json() for quote in self.quotes)} if self.quotes else {}),
             **({} if self.narrator is None else {"narrator": self.narrator}),
             **({} if self.warning is None else {"warning": self.warning}),
             **({"corrections": [one.as_json() for one in self.corrections]} if self.corrections else {}),
         }
-
-    def to_json(self, *, text: bool = True) -> str:
-        """The result as JSON text, from which `from_json` makes it again; `text=False` leaves out the text."""
-        return json.dumps(self.as_json(text=text), ensure_ascii=False)
 
     def to_html(self, *, title: str = "") -> str:
         """The reader page, a single HTML file; without a title it has the one that the text states, or else the id."""

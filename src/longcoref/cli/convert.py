@@ -158,7 +158,7 @@ class _Writing:
         elif format in RECORD_READERS:
             objects = map(_object, items)
             if format == "json":
-                write_objects(objects, stream)
+                write_objects(((one,) for one in objects), stream)
             else:
                 stream.writelines(f"{one}\n" for one in objects)
         else:

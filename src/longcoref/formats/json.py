@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import IO, Any
 
 from longcoref.clusters import Cluster, Mention
@@ -28,21 +28,50 @@ SCHEMA = "longcoref/1"
 # Offsets beyond this are damage: a result without its text is read as a text of blanks, which takes memory.
 _LONGEST_TEXT = 100_000_000
 _WORD = re.compile(r"\S+")
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
+_ITEMS_AT_ONCE = 4  # of a long list, when it is written; one cluster may have thousands of mentions
 
 
 def document_record(document: Document) -> dict[str, Any]:
     """A document without its clusters, as JSON values."""
-    record: dict[str, Any] = {"schema": SCHEMA, "id": document.id}
+    return settled(document_fields(document))
+
+
+def document_fields(document: Document) -> dict[str, Any]:
+    """A document without its clusters, as JSON values; a long list is an iterator over what would be in it."""
+    fields: dict[str, Any] = {"schema": SCHEMA, "id": document.id}
     if document.part:
-        record["part"] = document.part
+        fields["part"] = document.part
     if document.genre is not None:
-        record["genre"] = document.genre
-    record["text"] = document.text
-    record["words"] = list(document.offsets)
-    record["sentences"] = [document.characters(sentence) for sentence in document.sentences]
+        fields["genre"] = document.genre
+    fields["text"] = document.text
+    fields["words"] = iter(document.offsets)
+    fields["sentences"] = map(document.characters, document.sentences)
     if document.speakers is not None:
-        record["speakers"] = list(_speaker_runs(document))
-    return record
+        fields["speakers"] = _speaker_runs(document)
+    return fields
+
+
+def settled(fields: dict[str, Any]) -> dict[str, Any]:
+    """JSON values without iterators: they become lists."""
+    return {name: list(value) if isinstance(value, Iterator) else value for name, value in fields.items()}
+
+
+def object_parts(fields: dict[str, Any]) -> Iterator[str]:
+    """The text of a JSON object, as `json.dumps` writes it, in parts: long lists never exist as a whole."""
+    before = "{"
+    for name, value in fields.items():
+        yield f"{before}{_encoded(name)}: "
+        before = ", "
+        if isinstance(value, Iterator):
+            between = "["
+            while items := list(islice(value, _ITEMS_AT_ONCE)):
+                yield between + _encoded(items)[1:-1]
+                between = ", "
+            yield "[]" if between == "[" else "]"
+        else:
+            yield _encoded(value)
+    yield "}" if fields else "{}"
 
 
 def _speaker_runs(document: Document) -> Iterator[dict[str, Any]]:
@@ -85,27 +114,30 @@ def cluster_records(document: Document) -> list[dict[str, Any]]:
 
 def object_line(document: Document) -> str:
     """A document as one line of JSON."""
-    record = document_record(document)
+    fields = document_fields(document)
     if document.clusters is not None:
-        record["clusters"] = cluster_records(document)
-    return json.dumps(record, ensure_ascii=False)
+        fields["clusters"] = cluster_records(document)
+    return "".join(object_parts(fields))
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
     """Writes an object for a single document, and a list with one document per line for several."""
-    write_objects(map(object_line, documents), stream)
+    write_objects(((object_line(document),) for document in documents), stream)
 
 
-def write_objects(objects: Iterable[str], stream: IO[str]) -> None:
-    """Writes a single JSON object as it is, and several as a list with one per line."""
+def write_objects(objects: Iterable[Iterable[str]], stream: IO[str]) -> None:
+    """Writes a single JSON object, given in parts, as it is, and several as a list with one per line."""
     several = False
-    pending: str | None = None
-    for text in objects:
+    pending: Iterable[str] | None = None
+    for parts in objects:
         if pending is not None:
-            stream.write(f"{'' if several else '['}{pending},\n")
+            stream.write("" if several else "[")
+            stream.writelines(pending)
+            stream.write(",\n")
             several = True
-        pending = text
-    stream.write(f"{'[]' if pending is None else pending}{']' if several else ''}\n")
+        pending = parts
+    stream.writelines(["[]"] if pending is None else pending)
+    stream.write("]\n" if several else "\n")
 
 
 def write_lines(documents: Iterable[Document], stream: IO[str]) -> None:

@@ -11,4 +11,4 @@ from longcoref.result import Result
 
 def write_json(results: Iterable[Result], stream: IO[str]) -> None:
     """Writes an object for a single result, a list, one result per line, for several."""
-    write_objects((result.to_json() for result in results), stream)
+    write_objects((result.json_parts() for result in results), stream)
