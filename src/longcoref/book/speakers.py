@@ -8,6 +8,7 @@ Quotations are decided in text order, so that turns can follow turns.
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,9 +103,10 @@ class Dialogue:
 
     def __init__(self, document: Document, quotations: Sequence[Quotation], rows: Sequence[Row]) -> None:
         """`rows` are the mentions of people in text order, with the quotation that each is in."""
-        self.words = [word.lower() for word in document.words]
+        lowered = {word: word.lower() for word in set(document.words)}  # equal words share their memory
+        self.words = [lowered[word] for word in document.words]
         starts = paragraph_starts(document)
-        self._paragraph = list(accumulate(starts)) if any(starts[1:]) else None
+        self._paragraph = array("q", accumulate(starts)) if any(starts[1:]) else None
         self.sentence = [n for n, (start, end) in enumerate(document.sentences) for _ in range(start, end)]
         self.quotations = quotations
         self.outside = [row for row in rows if row.quotation is None]
