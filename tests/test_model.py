@@ -276,3 +276,22 @@ def test_an_unknown_model_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mo
     assert find_model(None) == tmp_path / "default"
     with pytest.raises(ModelError, match=r"no model 'defualt'.*are: default"):
         open_model("defualt")
+
+
+def test_a_folder_is_preferred_to_a_shipped_model_only_if_it_holds_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Path
+) -> None:
+    monkeypatch.setattr("longcoref.runtime.model.SHIPPED", tmp_path / "shipped")
+    shutil.copytree(tiny_model, tmp_path / "shipped" / "modern")
+    (tmp_path / "modern").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert find_model("modern") == tmp_path / "shipped" / "modern"
+    shutil.copytree(tiny_model, tmp_path / "modern", dirs_exist_ok=True)
+    assert find_model("modern") == Path("modern")
+
+
+def test_both_shipped_models_know_who_called_whom() -> None:
+    text = "Alice called Bob because she needed his help."
+    for name in shipped_models():
+        found = longcoref.load(name)(text).get_clusters()
+        assert found == [["Alice", "she"], ["Bob", "his"]], name

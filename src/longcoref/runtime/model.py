@@ -182,12 +182,13 @@ def shipped_models() -> list[str]:
 
 def find_model(model: str | Path | None) -> Path:
     """The directory of a model: a path, or the name of a shipped one."""
-    if model is not None and os.path.isdir(model):  # False for a name that no file system allows
-        return Path(model)
     name = DEFAULT if model is None else str(model)
     shipped = shipped_models()
-    if name in shipped:
+    # A folder with the name of a shipped model, such as modern/ with texts, is meant only if it holds a model.
+    if name in shipped and (model is None or not os.path.exists(os.path.join(name, "model.toml"))):
         return SHIPPED / name
+    if os.path.isdir(name):  # False for a name that no file system allows
+        return Path(name)
     known = f"the models that come with this package are: {', '.join(shipped)}" if shipped else _NO_MODEL
     raise ModelError(f"no model {quoted(name)}: neither a directory nor the name of a shipped model; {known}")
 
