@@ -46,7 +46,7 @@ def test_people_get_other_names_of_their_gender_everywhere_and_nothing_else_chan
 def test_no_two_people_share_a_new_name() -> None:
     pair = document_of_words(
         "pair",
-        [["Ned", "saw", "Jem", "."]],
+        [["Zed", "saw", "Yan", "."]],
         clusters=[Cluster((mention(0, 1, "PROP"),)), Cluster((mention(2, 3, "PROP"),))],
     )
     renamer = Renamer([*TRAIN, pair, document_of_words("o", [["Kit", "saw", "Wat", "."]], clusters=pair.clusters)])
