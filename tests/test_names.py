@@ -177,3 +177,14 @@ def test_every_owner_is_a_person_who_has_the_name(names: dict[Name, int]) -> Non
 )
 def test_a_given_name_shows_a_gender_where_the_title_does_not(text: str, gender: int) -> None:
     assert mention_facts(text.split()).gender == gender
+
+
+def test_a_name_alone_is_the_person_who_is_named_much_more_often() -> None:
+    names = Counter({name("Mr. Hyde"): 40, name("Hyde"): 20, name("Hyde Stevenson"): 1})
+    people, owner = people_of(names, {})
+    assert len(people) == 2
+    assert owner[name("Hyde")] == owner[name("Mr. Hyde")] != owner[name("Hyde Stevenson")]
+
+
+def test_where_somebody_lives_is_no_part_of_the_name() -> None:
+    assert name("Mr. Utterson of Gaunt Street") == name("Mr. Utterson")

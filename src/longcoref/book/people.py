@@ -146,4 +146,6 @@ def _same_part(name: Name, numbers: Iterable[int], people: Sequence[Person]) -> 
     else:
         key = name.given or name.alone
         same = [n for n in numbers if key and any(key in (other.given, other.alone) for other in people[n].names)]
-    return same or numbers
+    most = max((people[n].count for n in numbers), default=0)
+    # Hyde is Mr. Hyde rather than a Hyde Stevenson who is named once, on the title page.
+    return [n for n in same if CLEAR * people[n].count > most] or numbers
