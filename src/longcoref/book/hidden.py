@@ -1,6 +1,6 @@
 """Questions with known answers from text that nobody annotated.
 
-A name that stands in a novel is an answer: hide it behind a pronoun that could stand there, take away the tag that
+A name in a novel is an answer: hide it behind a pronoun that could stand there, take away the tag that
 says who speaks or the name by which somebody is addressed, or use another name of the same person, and post-processing
 must find the person again. Who is a person, and of which gender, is decided by plain counts over the whole novel, not
 by the model that is asked.

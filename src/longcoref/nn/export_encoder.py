@@ -38,7 +38,7 @@ _MIDDLE = 64
 """The byte that represents 0."""
 
 _NEURONS_PER_EXTREME = 16
-"""One in so many neurons of a feed-forward layer stays in float: those whose values or weights are extreme."""
+"""One in this many neurons of a feed-forward layer stays in float: those whose values or weights are extreme."""
 
 _FINER = 126
 """The second byte of an input has steps that are finer by this factor: 63 of them are half a step of the first."""

@@ -25,7 +25,7 @@ function openingOf(text) {
   return shortened(prose, 60);
 }
 
-/** A text of at most so many characters, cut after a word. */
+/** The text, shortened to at most `most` characters and cut after a word. */
 function shortened(text, most) {
   return text.length <= most ? text : `${text.slice(0, most).replace(/\s+\S*$/, "").replace(/[,;:.\s]+$/, "")}…`;
 }
