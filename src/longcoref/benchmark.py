@@ -22,9 +22,10 @@ from longcoref.formats import read_corpus
 from longcoref.memory import LearnedMemory, MemoryPolicy, UnboundedMemory, chosen_policy, memory_policy
 from longcoref.resolver import Resolver
 from longcoref.runtime.clusterer import Clusterer
+from longcoref.runtime.encoder import WindowEncoder
 from longcoref.runtime.footprint import peak_bytes
 from longcoref.runtime.heads import Floats
-from longcoref.runtime.model import Model, WindowEncoder, open_model
+from longcoref.runtime.model import Model, open_model
 from longcoref.runtime.pieces import Integers
 from longcoref.runtime.reading import Reader
 from longcoref.runtime.windows import Window

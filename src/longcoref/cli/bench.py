@@ -27,7 +27,8 @@ from longcoref.cli.options import (
 from longcoref.errors import UsageError
 from longcoref.memory import chosen_policy, memory_policy
 from longcoref.resolver import load
-from longcoref.runtime.model import WindowEncoder, open_model
+from longcoref.runtime.encoder import WindowEncoder
+from longcoref.runtime.model import open_model
 
 app = typer.Typer(help="Measure speed and memory, as ratios within one run.", no_args_is_help=True)
 

@@ -23,7 +23,11 @@ class Singletons(str, Enum):
 
 
 ModelOption = Annotated[
-    str | None, typer.Option("--model", help="Model directory, or name of a shipped model; the shipped one by default.")
+    str | None,
+    typer.Option(
+        "--model",
+        help="Model directory, or name of a shipped model; several, separated by commas, read with their mean scores.",
+    ),
 ]
 MemoryOption = Annotated[
     str | None,

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,13 @@ from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
 Vectors = npt.NDArray[np.float32]
+
+
+class WindowEncoder(Protocol):
+    """The interface of an encoder."""
+
+    def encode(self, ids: Integers, windows: Sequence[Window]) -> Vectors:
+        """Vectors of the pieces that the windows keep, (pieces, width), in text order."""
 
 
 class OnnxEncoder:

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from safetensors import safe_open
@@ -32,11 +32,11 @@ from longcoref.config import Config, config_from, config_table, dump_toml
 from longcoref.errors import ConfigError, InputError, ModelError, UsageError, quoted, shortened, unknown_name
 from longcoref.files import atomic_folder
 from longcoref.runtime.confidence import Calibration
-from longcoref.runtime.encoder import OnnxEncoder
+from longcoref.runtime.encoder import OnnxEncoder, WindowEncoder
+from longcoref.runtime.ensemble import EnsembleEncoder, EnsembleHeads
 from longcoref.runtime.foreign import as_model_error
 from longcoref.runtime.heads import Floats, Heads
-from longcoref.runtime.pieces import Integers, Tokenizer
-from longcoref.runtime.windows import Window
+from longcoref.runtime.pieces import Tokenizer
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,13 +54,6 @@ _NO_MODEL = (
     "and give its directory as the model"
 )
 _SECTIONS = tuple(item.name for item in fields(Config))
-
-
-class WindowEncoder(Protocol):
-    """The interface of an encoder."""
-
-    def encode(self, ids: Integers, windows: Sequence[Window]) -> Floats:
-        """Vectors of the pieces that the windows keep, (pieces, width), in text order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +99,43 @@ class Model:
 def open_model(model: str | Path | None = None, *, threads: int | None = None) -> Model:
     """Opens a model directory, or a shipped model by its name; None is the default one.
 
-    `threads` is how many windows are encoded at once; None takes all processors.
+    Several of them, separated by commas, read as one model with their mean scores. `threads` is how many windows are
+    encoded at once; None takes all processors.
     """
+    if isinstance(model, str) and "," in model and not os.path.isdir(model):
+        return _ensemble([_open(name, threads) for name in model.split(",")])
+    return _open(model, threads)
+
+
+def _ensemble(members: Sequence[Model]) -> Model:
+    first = members[0]
+    for member in members[1:]:
+        if _common(member) != _common(first):
+            raise ModelError(
+                f"{first.name} and {member.name} cannot read as one model: they must agree in tokenizer, windows and "
+                "everything in [model] but hidden and dropout"
+            )
+    if first.config.model.entity != "mean":
+        raise ModelError("models with weighted entity vectors cannot read as one model")
+    encoder = EnsembleEncoder([member.encoder for member in members])
+    heads = EnsembleHeads([member.heads for member in members])
+    return replace(
+        first,
+        config=replace(first.config, model=heads.config),
+        encoder=encoder,
+        heads=heads,
+        name=",".join(member.name for member in members),
+        fingerprint=hashlib.sha256(" ".join(member.fingerprint for member in members).encode()).hexdigest(),
+    )
+
+
+def _common(model: Model) -> tuple[Any, ...]:
+    """What the members of an ensemble must agree in."""
+    windows = model.config.encoder.window, model.config.encoder.overlap
+    return model.facts["files"]["tokenizer"], windows, replace(model.config.model, hidden=0, dropout=0.0)
+
+
+def _open(model: str | Path | None, threads: int | None) -> Model:
     folder = find_model(model)
     table = read_facts(folder)
     where = str(folder / "model.toml")
