@@ -148,6 +148,20 @@ def test_another_seed_gives_other_weights(tiny: list[str], tmp_path: Path) -> No
     assert not torch.equal(*(final(tmp_path / str(seed))["model/heads.link.hidden.weight"] for seed in (0, 1)))
 
 
+def test_a_run_starts_from_the_mean_of_several(tiny: list[str], tmp_path: Path) -> None:
+    short = [*tiny, "train.epochs=1"]
+    runs = [tmp_path / seed for seed in "01"]
+    for seed, folder in enumerate(runs):
+        run(load_config(CONFIGS / "tiny.toml", [*short, f"train.seed={seed}"]), folder)
+    config = load_config(CONFIGS / "tiny.toml", [*short, f"train.start={runs[0]},{runs[1]}"])
+    started = Trainer(config, tmp_path / "both", read_part(config.data, "train"), read_part(config.data, "dev"))
+    first, second = (load_file(folder / "best.safetensors") for folder in runs)
+    for name, value in started.model.state_dict().items():
+        torch.testing.assert_close(value, (first[name] + second[name]) / 2)
+    with pytest.raises(ConfigError, match="belong to other models"):
+        run(load_config(CONFIGS / "tiny.toml", [*short, f"train.start={runs[0]}", "model.hidden=7"]), tmp_path / "no")
+
+
 def test_a_damaged_checkpoint_is_our_error(tmp_path: Path) -> None:
     (tmp_path / "last.safetensors").write_bytes(b"not a checkpoint")
     with pytest.raises(ModelError, match="not a checkpoint"):

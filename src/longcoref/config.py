@@ -127,7 +127,8 @@ class TrainConfig:
 
     seed: int = 0
     start: str | None = None
-    """Folder of a run whose best weights to begin with; it must have the same model and encoder."""
+    """Folder of a run whose best weights to begin with; it must have the same model and encoder. Of several folders,
+    separated by commas, the mean of the weights is taken, which helps if they had one start themselves."""
     epochs: int = 10
     patience: int = 5
     pretrain_epochs: int = 1

@@ -73,7 +73,7 @@ class Trainer:
             encoder.train_in_half()
         self.model = CorefModel(config, encoder)
         if settings.start is not None:
-            start_from(self.model, Path(settings.start))
+            start_from(self.model, settings.start)
         self._average = {name: value.detach().clone() for name, value in self._learned()}
         self._dev = dev
         self._extra = [(extra, read_extra(extra, "dev")) for extra in config.data.extra]
@@ -296,11 +296,12 @@ class Trainer:
             stream.truncate(written.facts["log"])
 
 
-def start_from(model: CorefModel, folder: Path) -> None:
-    """Gives a model the best weights of a finished run."""
+def start_from(model: CorefModel, folders: str) -> None:
+    """Gives a model the best weights of a finished run, or the mean of those of several, separated by commas."""
+    # The genre's share of mention scoring starts at zero, so a model that was trained without it fits.
+    own = {name: value for name, value in model.state_dict().items() if name == "heads.mention_genre.weight"}
+    found = [own | checkpoints.load(Path(folder) / "best.safetensors").tensors for folder in folders.split(",")]
     try:
-        # The genre's share of mention scoring starts at zero, so a model that was trained without it fits.
-        own = {name: value for name, value in model.state_dict().items() if name == "heads.mention_genre.weight"}
-        model.load_state_dict(own | checkpoints.load(folder / "best.safetensors").tensors)
-    except RuntimeError as error:
-        raise ConfigError(f"train.start: the weights of {folder} belong to another model: {error}") from error
+        model.load_state_dict({name: torch.stack([one[name] for one in found]).mean(0) for name in found[0]})
+    except (KeyError, RuntimeError) as error:
+        raise ConfigError(f"train.start: the weights of {folders} belong to other models: {error}") from error
