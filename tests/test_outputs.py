@@ -242,7 +242,7 @@ def test_a_page_need_not_be_in_memory_at_once() -> None:
     write_results([result], Nowhere(), "html")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 400 * len(mentions)  # the JSON values of a mention alone take more
+    assert peak < 600 * len(mentions)  # with its JSON values as a whole, it would be 1,500
 
 
 def test_jsonl_needs_the_decisions() -> None:
