@@ -19,7 +19,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 import longcoref
 from browser import open_browser, resize, settle
-from longcoref.render.html import page
+from longcoref.render.html import Trace, page
 from longcoref.text import tokenize
 
 ROOT = Path(__file__).parent.parent
@@ -42,7 +42,8 @@ def main() -> None:
     mentions = list(resolver.mentions(document))
     with tempfile.TemporaryDirectory() as temporary, open_browser() as driver:
         path = Path(temporary) / "story.html"
-        path.write_text(page(resolver.result(document, mentions), document.text, trace=mentions), encoding="utf-8")
+        shown = page(resolver.result(document, mentions), document.text, trace=Trace(mentions))
+        path.write_text(shown, encoding="utf-8")
         driver.get(path.as_uri())
         draw_page(driver, folder)
         with server() as address:

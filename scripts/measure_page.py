@@ -22,7 +22,7 @@ from longcoref.features.facts import mention_facts
 from longcoref.memory import Action, ActionKind
 from longcoref.memory.decision import Decision
 from longcoref.mention import MentionRecord
-from longcoref.render.html import page
+from longcoref.render.html import Trace, page
 from longcoref.spans import WordSpan
 
 CELLS = 20
@@ -127,7 +127,7 @@ def main() -> None:
     print(f"{arguments.words} words, {len(trace)} mentions")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "novel.html"
-        path.write_text(page(record, text, title="A novel", trace=trace), encoding="utf-8")
+        path.write_text(page(record, text, title="A novel", trace=Trace(trace)), encoding="utf-8")
         measure(path)
 
 

@@ -18,7 +18,7 @@ from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
 from longcoref.formats import FORMATS, Format, detect_format, left_out, read_corpus
 from longcoref.formats.build import genre_of, in_text_order, key_of, parse_key
-from longcoref.formats.json import object_parts, settled, write_objects
+from longcoref.formats.json import compact_parts, object_parts, settled, write_objects
 from longcoref.spans import CharSpan, WordSpan
 
 # ---- examples --------------------------------------------------------------------------------------------------
@@ -305,6 +305,12 @@ def lazy(values: dict[str, object]) -> dict[str, object]:
 def test_an_object_in_parts_is_the_object_as_a_whole(values: dict[str, object]) -> None:
     assert "".join(object_parts(lazy(values))) == json.dumps(values, ensure_ascii=False)
     assert settled(lazy(values)) == values
+
+
+@given(OBJECTS, OBJECTS)
+def test_an_object_in_compact_parts_has_no_white_space(outer: dict[str, object], inner: dict[str, object]) -> None:
+    whole = json.dumps({**outer, "inner": inner}, ensure_ascii=False, separators=(",", ":"))
+    assert "".join(compact_parts({**lazy(outer), "inner": lazy(inner)})) == whole
 
 
 @given(st.lists(OBJECTS, max_size=3))

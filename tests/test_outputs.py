@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import tracemalloc
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -224,6 +225,24 @@ def test_folders_and_devices_get_json(tmp_path: Path) -> None:
 def test_the_ending_of_a_format_chooses_a_format_with_that_ending(format: str) -> None:
     (chosen,) = chosen_formats(None, f"story{OUTPUTS[format].suffix}")
     assert OUTPUTS[chosen].suffix == OUTPUTS[format].suffix
+
+
+class Nowhere(io.StringIO):
+    """A stream that keeps nothing."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def test_a_page_need_not_be_in_memory_at_once() -> None:
+    sentences = 2500
+    mentions = [(place, place + 1, "PROP") for place in range(0, 4 * sentences, 2)]
+    result = make_result("Anna saw Tom. " * sentences, [mentions[::2], mentions[1::2]])
+    tracemalloc.start()
+    write_results([result], Nowhere(), "html")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 600 * len(mentions)  # with its JSON values as a whole, it would be 1,500
 
 
 def test_jsonl_needs_the_decisions() -> None:

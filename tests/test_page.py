@@ -38,7 +38,7 @@ from longcoref.memory.decision import Decision
 from longcoref.mention import MentionRecord
 from longcoref.outcome import ResultCluster, annotation
 from longcoref.render.book import copresence
-from longcoref.render.html import page
+from longcoref.render.html import Trace, page
 from longcoref.result import Result
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
@@ -258,7 +258,7 @@ def story() -> Result:
 
 @pytest.fixture(scope="module")
 def story_page(story: Result) -> str:
-    return page(story, STORY, title="The Lamp", trace=made_up_trace(story))
+    return page(story, STORY, title="The Lamp", trace=Trace(made_up_trace(story)))
 
 
 def test_the_page_shows_the_text_and_the_cast(reader: Reader, story: Result, story_page: str) -> None:

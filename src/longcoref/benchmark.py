@@ -125,7 +125,14 @@ def bench_cells(model: Model, text: str, cells: Iterable[int], *, repeat: int = 
 
 
 def bench_growth(
-    folder: Path, lengths: Iterable[int], *, model: str | None, memory: str, cells: int | None, to: str = "jsonl"
+    folder: Path,
+    lengths: Iterable[int],
+    *,
+    model: str | None,
+    memory: str,
+    cells: int | None,
+    to: str = "jsonl",
+    threads: int | None = None,
 ) -> list[dict[str, Any]]:
     """Seconds and peak memory of `longcoref resolve … --to FORMAT` over texts of growing length."""
     rows = []
@@ -135,7 +142,7 @@ def bench_growth(
             text.write_text(join_texts(folder, words), encoding="utf-8")
             command = [sys.executable, "-m", "longcoref", "resolve", str(text), "-o", str(output), "--quiet"]
             command += ["--to", to, "--memory", memory, *(["--cells", str(cells)] if cells else [])]
-            command += ["--model", model] if model else []
+            command += [*(["--model", model] if model else []), *(["--threads", str(threads)] if threads else [])]
             seconds, peak = _measure(command)
             rows.append(
                 {
@@ -149,6 +156,19 @@ def bench_growth(
                 }
             )
     return rows
+
+
+def growth_of_memory(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """By how much the longest text of each memory in the rows of `bench_growth` needs more than the shortest."""
+    summary = []
+    for memory in dict.fromkeys(row["memory"] for row in rows):
+        found = sorted((row for row in rows if row["memory"] == memory), key=lambda row: row["words"])
+        words = found[-1]["words"] - found[0]["words"]
+        more = found[-1]["peak_megabytes"] - found[0]["peak_megabytes"]
+        if words:
+            facts = {"memory": memory, "from_words": found[0]["words"], "to_words": found[-1]["words"]}
+            summary.append({**facts, "more_megabytes": more, "bytes_per_word": 1e6 * more / words})
+    return summary
 
 
 def bench_recall(

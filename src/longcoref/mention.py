@@ -66,6 +66,13 @@ class MentionRecord:
         return name if name is not None and (self.kind == "PROP" or len(name.parts) > 1) else None
 
     @property
+    def read(self) -> tuple[int, float]:
+        """The entity and score that the reader decided, of a mention that is in an entity."""
+        if self.entity is None:
+            raise UsageError(f"{self.text!r} is in no entity")
+        return self.revised_from or (self.entity, self.score)
+
+    @property
     def decided(self) -> Decision:
         """The decision; an error if it was not kept."""
         if self.decision is None:
@@ -75,6 +82,21 @@ class MentionRecord:
     def without_decision(self) -> MentionRecord:
         """The same mention without the scores behind it."""
         return self if self.decision is None else replace(self, decision=None)
+
+    def settled(self, entity: int | None, score: float) -> MentionRecord:
+        """The same mention in an entity that no later step changes, without what only such steps need."""
+        return MentionRecord(
+            words=self.words,
+            start=self.start,
+            end=self.end,
+            text=self.text,
+            sentence=self.sentence,
+            kind=self.kind,
+            type=self.type,
+            facts=self.facts,
+            entity=entity,
+            score=score,
+        )
 
     def as_json(self, cluster_type: str | None) -> dict[str, Any]:
         """The mention as JSON values; its type is given if it differs from the cluster's."""

@@ -66,10 +66,8 @@ def post_processed(
     """
     if corrections:
         mentions = _arranged(document, mentions, _arrangement(document, mentions, corrections))
-    revision = revise(document, mentions, book)
-    # Data that only post-processing needs would be most of what a result stores for a pronoun.
-    settled = (replace(mention, rivals=(), revised_from=None, decision=None) for mention in revision.mentions)
-    clusters = collect(settled, narrator=revision.narrator)
+    revision = revise(document, mentions, book, again=False)
+    clusters = collect(revision.mentions, narrator=revision.narrator)
     return corrected(document, Outcome(clusters, revision.quotations, revision.narrator), corrections)
 
 

@@ -142,6 +142,8 @@ class Result:
 
     def select(self, *, types: Collection[str] | None = None, min_mentions: int = 1) -> Result:
         """The clusters of these types with at least `min_mentions` mentions, with the same ids. All quotes are kept."""
+        if types is None and min_mentions <= 1:
+            return self
         kept = tuple(cluster for cluster in self.clusters if is_wanted(cluster.type, len(cluster), types, min_mentions))
         ids = {None, *(cluster.id for cluster in kept)}
         quotes = tuple(
@@ -175,7 +177,7 @@ class Result:
 
     def as_json(self, *, text: bool = False) -> dict[str, Any]:
         """The result as JSON values, schema `longcoref/1`; with `text`, also the text, its words and sentences."""
-        return settled(self._fields(text=text))
+        return settled(self.json_fields(text=text))
 
     def to_json(self, *, text: bool = True) -> str:
         """The result as JSON text, from which `from_json` makes it again; `text=False` leaves out the text."""
@@ -183,9 +185,9 @@ class Result:
 
     def json_parts(self, *, text: bool = True) -> Iterator[str]:
         """What `to_json` returns, in parts: most of it need not be in memory at once."""
-        return object_parts(self._fields(text=text))
+        return object_parts(self.json_fields(text=text))
 
-    def _fields(self, *, text: bool) -> dict[str, Any]:
+    def json_fields(self, *, text: bool = True) -> dict[str, Any]:
         """What `as_json` returns, with iterators in the place of long lists."""
         document = document_fields(self.document) if text and self.document is not None else {}
         document.pop("id", None)

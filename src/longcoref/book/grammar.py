@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from longcoref.book.choice import likeliest
 from longcoref.book.numbers import MOVED
@@ -29,10 +29,7 @@ def possessions(document: Document, rows: Iterable[Row]) -> Iterator[tuple[Row, 
 
     Both begin with the same word. "her heart" and "his Majesty" are the possessors themselves.
     """
-    starting: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in rows:
-        starting[row.words.start].append(row)
-    for together in cancellable(starting.values()):
+    for _, together in cancellable(groupby(rows, key=lambda row: row.words.start)):  # they are in text order
         for owner, owned in pairwise(sorted(together, key=lambda row: row.words.end)):
             if owned.mention.kind != "PRON" and _owns(document.words, owner, owned):
                 yield owner, owned

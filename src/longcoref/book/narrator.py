@@ -29,7 +29,9 @@ def find_narrator(table: Table) -> None:
         if row.entity == addressed:
             row.entity = narrator
         if addressed in row.shares:
-            row.shares[narrator] = row.shares.get(narrator, 0.0) + row.shares.pop(addressed)
+            shares = dict(row.shares)
+            shares[narrator] = shares.get(narrator, 0.0) + shares.pop(addressed)
+            row.shares = shares
 
 
 def _narrator(table: Table, outside: Sequence[Row]) -> int | None:

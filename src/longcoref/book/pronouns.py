@@ -77,7 +77,12 @@ def resolve_speech(table: Table) -> None:
     for row in cancellable(table.rows):
         if row.quotation is not None:
             _resolve_in_quotation(table.document, row, table.quotations[row.quotation])
-        elif row.shares and (quotation := _tagged(table, row)) is not None and quotation.speaker in row.shares:
+        elif (
+            row.shares
+            and (quotation := _tagged(table, row)) is not None
+            and quotation.speaker is not None
+            and quotation.speaker in row.shares
+        ):
             row.move(quotation.speaker, quotation.score)
 
 

@@ -68,19 +68,24 @@ class Revision:
     narrator: int | None = None
 
 
-def revise(document: Document, mentions: Iterable[MentionRecord], policy: BookPolicy = EVERYTHING) -> Revision:
+def revise(
+    document: Document, mentions: Iterable[MentionRecord], policy: BookPolicy = EVERYTHING, *, again: bool = True
+) -> Revision:
     """Post-processes the mentions of a document, given in text order. Rejected mentions stay as they are.
 
-    It starts from what the reader decided, so mentions that were revised before may be revised again.
+    It starts from what the reader decided, so mentions that were revised before may be revised again. With
+    `again=False`, they lose what that needs: it would be most of what a result stores for a pronoun.
     """
     if not policy.active:
-        return Revision(tuple(mentions))
+        if again:
+            return Revision(tuple(mentions))
+        return Revision(tuple(mention.settled(mention.entity, mention.score) for mention in mentions))
     found = without_adverbs(mentions)
     read = with_labels(document, found) if policy.speech else tuple(found)
     table = Table.of(document, read)
     for step in passes(policy):
         step(table)
-    return _revision(read, table)
+    return _revision(read, table, again=again)
 
 
 def passes(policy: BookPolicy) -> list[Callable[[Table], None]]:
@@ -95,12 +100,15 @@ def find_speech(table: Table) -> None:
     table.put_quotations(find_quotations(table.document))
 
 
-def _revision(mentions: Sequence[MentionRecord], table: Table) -> Revision:
+def _revision(mentions: Sequence[MentionRecord], table: Table, *, again: bool) -> Revision:
     numbers: dict[int | None, int] = {}
     for row in table.rows:
         numbers.setdefault(row.entity, len(numbers))
     revised = (
-        replace(row.mention, entity=numbers[row.entity], score=row.score, revised_from=row.read) for row in table.rows
+        replace(row.mention, entity=numbers[row.entity], score=row.score, revised_from=row.mention.read)
+        if again
+        else row.mention.settled(numbers[row.entity], row.score)
+        for row in table.rows
     )
     return Revision(
         tuple(mention if mention.entity is None else next(revised) for mention in cancellable(mentions)),

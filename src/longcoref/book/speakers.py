@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from longcoref.book.choice import Candidate, learned_weights, likeliest, shares
 from longcoref.book.numbers import (
@@ -106,8 +106,8 @@ class Dialogue:
         lowered = {word: word.lower() for word in set(document.words)}  # equal words share their memory
         self.words = [lowered[word] for word in document.words]
         starts = paragraph_starts(document)
-        self._paragraph = array("q", accumulate(starts)) if any(starts[1:]) else None
-        self.sentence = [n for n, (start, end) in enumerate(document.sentences) for _ in range(start, end)]
+        self._paragraph = array("i", accumulate(starts)) if any(islice(starts, 1, None)) else None
+        self.sentence = array("i", (n for n, (start, end) in enumerate(document.sentences) for _ in range(start, end)))
         self.quotations = quotations
         self.outside = [row for row in rows if row.quotation is None]
         self.starts = [row.words.start for row in self.outside]
@@ -423,5 +423,5 @@ def voices_in(table: Table) -> list[Row]:
     for row in table.rows:
         if row.entity in table.people and row.facts.pronoun != SECOND_PERSON:
             known = {entity: share for entity, share in row.shares.items() if entity in table.people}
-            rows.append(replace(row, shares=known))
+            rows.append(row if len(known) == len(row.shares) else replace(row, shares=known))
     return rows

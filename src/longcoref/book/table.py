@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from longcoref.book.numbers import CLEAR
 from longcoref.cancellation import cancellable
@@ -18,31 +19,29 @@ from longcoref.mention import MentionRecord
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import Quotation
 
+_NOBODY: Mapping[int, float] = MappingProxyType({})  # most mentions are no "he" or "she", and share it
+
 
 @dataclass(slots=True, eq=False)
 class Row:
     """A mention and its state after the passes so far.
 
-    `read` is the entity and score that the reader decided; `score` is the probability of `entity`. `rivals` are the
-    entities that the reader compared a "he" or "she" with, and `shares` the probabilities of the people that it may be.
-    `quotation` is the number of the quotation that the mention is in.
+    `score` is the probability of `entity`. `rivals` are the entities that the reader compared a "he" or "she" with, and
+    `shares` the probabilities of the people that it may be. `quotation` is the number of the quotation that the mention
+    is in. There are as many rows as mentions, so what a row need not store is a property.
     """
 
     mention: MentionRecord
-    read: tuple[int, float]
     entity: int
     score: float
     rivals: Rivals = ()
-    shares: dict[int, float] = field(default_factory=dict)
+    shares: Mapping[int, float] = field(default_factory=lambda: _NOBODY)
     quotation: int | None = None
 
     @classmethod
     def of(cls, mention: MentionRecord) -> Row | None:
         """The row of a mention as the reader decided it, None if it was rejected."""
-        if mention.entity is None:
-            return None
-        read = mention.revised_from or (mention.entity, mention.score)
-        return cls(mention, read, *read, mention.rivals)
+        return None if mention.entity is None else cls(mention, *mention.read, mention.rivals)
 
     def move(self, entity: int, score: float) -> None:
         """Moves the mention to another entity, with the probability that it belongs there."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,15 @@ from rich.console import Console
 from rich.table import Table
 
 from longcoref.analysis.plots import draw_lines
-from longcoref.benchmark import bench_cells, bench_growth, bench_load, bench_recall, bench_speed, join_texts
+from longcoref.benchmark import (
+    bench_cells,
+    bench_growth,
+    bench_load,
+    bench_recall,
+    bench_speed,
+    growth_of_memory,
+    join_texts,
+)
 from longcoref.cli.options import (
     CellsOption,
     JsonOption,
@@ -161,10 +169,13 @@ def growth(
     to: Annotated[str, typer.Option(help="Output format; only jsonl is written while reading.")] = "jsonl",
     cells: CellsOption = None,
     model: ModelOption = None,
+    threads: ThreadsOption = None,
     plots: PlotsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how time and peak memory grow with the length of the text, in a separate process for each length.
+
+    The second table compares the longest text with the shortest.
 
     Examples:
       longcoref bench growth --texts novels --plots out
@@ -172,12 +183,16 @@ def growth(
 
     """
     capacity = _capacity(model, cells)
-    rows = bench_growth(texts, _numbers(lengths), model=model, memory="learned", cells=capacity, to=to)
-    rows += bench_growth(texts, _numbers(unbounded), model=model, memory="unbounded", cells=None, to=to)
+    measure = partial(bench_growth, texts, model=model, to=to, threads=threads)
+    rows = measure(_numbers(lengths), memory="learned", cells=capacity)
+    rows += measure(_numbers(unbounded), memory="unbounded", cells=None)
     if plots is not None:
         curves = {"seconds": "seconds", "peak_megabytes": _PEAK}
         _draw(rows, "memory", plots, curves, "{} memory", "growth", "by length of the text")
     _show(rows, as_json=as_json)
+    summary = growth_of_memory(rows)
+    if summary and not as_json:
+        _show(summary, as_json=False)
 
 
 @app.command()

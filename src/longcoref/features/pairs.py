@@ -64,9 +64,9 @@ _MATCH = np.array(
 )
 
 
-def bucket(values: npt.ArrayLike) -> Integers:
+def bucket(values: Integers) -> Integers:
     """The paper's buckets: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more."""
-    codes: Integers = _BUCKET.take(np.asarray(values, dtype=np.int64), mode="clip")
+    codes: Integers = _BUCKET.take(values, mode="clip")
     return codes
 
 
@@ -157,14 +157,21 @@ def pair_codes(
             return 2 * mention.quoted + entity.last_quoted
         if name == "agreement":
             return _AGREEMENT.take(16 * mention.gender + entity.gender)
-        seen = (entity.pronouns >> mention.pronoun) & 1
-        case = (mention.pronoun > 0) * 16 + seen * 8 + match * 2 + (mention.named & entity.named)
-        return _MATCH.take(case)
+        return _match_codes(mention, entity, match)
 
     codes = np.empty((*np.broadcast(mention.index, entity.count).shape, len(features)), dtype=np.int64)
     for column, name in enumerate(features):
         codes[..., column] = code(name)
     return codes
+
+
+def _match_codes(mention: MentionArrays, entity: EntityArrays, match: npt.NDArray[Any]) -> Any:
+    if isinstance(mention.pronoun, int):  # one mention, as in the loop: most of the cases below cannot occur
+        if mention.pronoun:
+            return 4 + ((entity.pronouns >> mention.pronoun) & 1)
+        return _MATCH.take(match * 2 + entity.named) if mention.named else match
+    seen = (entity.pronouns >> mention.pronoun) & 1
+    return _MATCH.take((mention.pronoun > 0) * 16 + seen * 8 + match * 2 + (mention.named & entity.named))
 
 
 def match_levels(facts: Sequence[MentionFacts]) -> npt.NDArray[np.int8]:

@@ -29,7 +29,9 @@ SCHEMA = "longcoref/1"
 _LONGEST_TEXT = 100_000_000
 _WORD = re.compile(r"\S+")
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _ITEMS_AT_ONCE = 4  # of a long list, when it is written; one cluster may have thousands of mentions
+_NUMBERS_AT_ONCE = 4096  # of a long list of numbers
 
 
 def document_record(document: Document) -> dict[str, Any]:
@@ -59,18 +61,31 @@ def settled(fields: dict[str, Any]) -> dict[str, Any]:
 
 def object_parts(fields: dict[str, Any]) -> Iterator[str]:
     """The text of a JSON object, as `json.dumps` writes it, in parts: long lists never exist as a whole."""
+    return _object_parts(fields, _encoded, ", ", ": ", _ITEMS_AT_ONCE)
+
+
+def compact_parts(fields: dict[str, Any]) -> Iterator[str]:
+    """The text of a JSON object without white space, in parts. Iterators over numbers may also be in objects in it."""
+    return _object_parts(fields, _compact, ",", ":", _NUMBERS_AT_ONCE)
+
+
+def _object_parts(
+    fields: dict[str, Any], encoded: Callable[[Any], str], comma: str, colon: str, at_once: int
+) -> Iterator[str]:
     before = "{"
     for name, value in fields.items():
-        yield f"{before}{_encoded(name)}: "
-        before = ", "
+        yield f"{before}{encoded(name)}{colon}"
+        before = comma
         if isinstance(value, Iterator):
             between = "["
-            while items := list(islice(value, _ITEMS_AT_ONCE)):
-                yield between + _encoded(items)[1:-1]
-                between = ", "
+            while items := list(islice(value, at_once)):
+                yield between + encoded(items)[1:-1]
+                between = comma
             yield "[]" if between == "[" else "]"
+        elif isinstance(value, dict):
+            yield from _object_parts(value, encoded, comma, colon, at_once)
         else:
-            yield _encoded(value)
+            yield encoded(value)
     yield "}" if fields else "{}"
 
 

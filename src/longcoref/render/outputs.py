@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from longcoref.corrections import Correction
 from longcoref.document import Document
 from longcoref.errors import UsageError, unknown_name
@@ -21,7 +23,7 @@ from longcoref.mention import MentionRecord
 from longcoref.render.book import write_book, write_copresence, write_graph, write_quotes
 from longcoref.render.booknlp import write_entities, write_tokens
 from longcoref.render.cast import write_cast, write_csv
-from longcoref.render.html import write_page
+from longcoref.render.html import Trace, write_page
 from longcoref.render.json import write_json
 from longcoref.render.lines import MentionWriter
 from longcoref.render.resolved import EVERYTHING, Replacing, write_offsets, write_resolved
@@ -30,13 +32,16 @@ from longcoref.render.tsv import write_tsv
 from longcoref.resolver import Resolver
 from longcoref.result import Result
 
+_UNSCORED = np.zeros(0, dtype=np.float32)
+
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """A resolved text, with as much of it as the outputs need.
 
     `result` is None if the text is only streamed. `mentions` are the proposed mentions with their decisions, in text
-    order, None if they were not kept; `mention_writer` opens a writer for them. `replacing` is for resolved text.
+    order, None if they were not kept; `mention_writer` opens a writer for them. `replacing` is for resolved text, and
+    `trace` for the page.
     """
 
     id: str
@@ -44,6 +49,7 @@ class Resolved:
     mentions: Iterable[MentionRecord] | None = None
     mention_writer: Callable[[IO[str]], MentionWriter] | None = None
     replacing: Replacing = EVERYTHING
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +57,14 @@ class Output:
     """An output format: the ending of its files, its writer, and what the writer needs of a text.
 
     A format that is not `whole` is written while the text is being read. With `decisions`, the writer uses the mentions
-    with their decisions. A `single` output has room for one text.
+    with their decisions, with `traced` their trace. A `single` output has room for one text.
     """
 
     suffix: str
     write: Callable[[Iterable[Resolved], IO[str]], None]
     whole: bool = True
     decisions: bool = False
+    traced: bool = False
     single: bool = False
 
 
@@ -73,22 +80,32 @@ def resolve_for(
     replacing: Replacing = EVERYTHING,
 ) -> Resolved:
     """A whole document, with as much of it as these outputs need; `mentions` are those of the resolver."""
-    kept: list[MentionRecord] = []
-    if any(output.decisions for output in outputs):
+    outputs = list(outputs)
+    kept: list[MentionRecord] | None = [] if any(output.decisions for output in outputs) else None
+    trace = Trace() if any(output.traced for output in outputs) else None
+    if kept is not None:
         mentions = _kept(mentions, kept)
+    if trace is not None:
+        mentions = _traced(mentions, trace)
     result = resolver.result(document, mentions, corrections=corrections)
     writer = partial(
         MentionWriter, model=resolver.model, policy=resolver.policy, types=types, min_mentions=min_mentions
     )
-    return Resolved(document.id, result.select(types=types, min_mentions=min_mentions), kept, writer, replacing)
+    selected = result.select(types=types, min_mentions=min_mentions)
+    return Resolved(document.id, selected, kept, writer, replacing, trace)
 
 
 def _kept(mentions: Iterable[MentionRecord], kept: list[MentionRecord]) -> Iterator[MentionRecord]:
-    """Passes mentions on and keeps each with its best link only: the scores of all cells take the most memory."""
+    """Passes mentions on and keeps each without the scores of the cells, which take the most memory."""
     for mention in mentions:
-        decision = mention.decided
-        best = decision.links[[decision.links.argmax()]] if len(decision.links) else decision.links
-        kept.append(replace(mention, decision=replace(decision, links=best, options=decision.options[:0])))
+        kept.append(replace(mention, decision=replace(mention.decided, links=_UNSCORED, options=_UNSCORED)))
+        yield mention
+
+
+def _traced(mentions: Iterable[MentionRecord], trace: Trace) -> Iterator[MentionRecord]:
+    """Passes mentions on and adds them to a trace."""
+    for mention in mentions:
+        trace.add(mention)
         yield mention
 
 
@@ -132,7 +149,7 @@ def _of_replacements(
 def _write_pages(texts: Iterable[Resolved], stream: IO[str]) -> None:
     for text in texts:
         for result in _results([text], "html"):
-            write_page(result, stream, trace=text.mentions)
+            write_page(result, stream, trace=text.trace)
 
 
 def _write_mentions(texts: Iterable[Resolved], stream: IO[str]) -> None:
@@ -162,7 +179,7 @@ OUTPUTS: dict[str, Output] = {
     "copresence": _of_results("copresence", ".copresence.tsv", write_copresence),
     "graph": _of_results("graph", ".graphml", write_graph),
     "jsonl": Output(".jsonl", _write_mentions, whole=False, decisions=True),
-    "html": Output(".html", _write_pages, decisions=True, single=True),
+    "html": Output(".html", _write_pages, traced=True, single=True),
 }
 OUTPUTS |= {name: _of_documents(name, format.suffixes[0]) for name, format in FORMATS.items() if name not in OUTPUTS}
 TERMINAL = _of_results("cast", ".cast.txt", partial(write_cast, most=20))  # what fits on a screen

@@ -37,10 +37,11 @@ class Layer:
     bias: Floats
     output: Floats
     output_bias: float
+    zeros: Floats
 
     def finish(self, hidden: Floats) -> Floats:
         """Scores of shape (...,) from the sum that goes into the hidden layer, which is overwritten."""
-        np.maximum(hidden, 0, out=hidden)
+        np.maximum(hidden, self.zeros, out=hidden)  # with a plain 0, numpy takes twice as long
         return np.asarray(hidden @ self.output + self.output_bias)
 
 
@@ -78,7 +79,7 @@ class Heads:
         parts = tuple(np.ascontiguousarray(part) for part in np.split(weight, np.cumsum(sizes)[:-1]))
         output = self._weights[f"{name}.output.weight"][0]
         bias, output_bias = self._weights[f"{name}.hidden.bias"], float(self._weights[f"{name}.output.bias"][0])
-        return Layer(parts, bias, output, output_bias)
+        return Layer(parts, bias, output, output_bias, np.zeros_like(bias))
 
     def _table(self, parts: tuple[Floats, ...]) -> Floats:
         """What each value of each feature adds to the hidden layer; feature i begins at row `table_offsets[i]`."""
@@ -107,11 +108,11 @@ class Heads:
                 added = weights[rows + column]
                 total = np.logaddexp(total[:count], added)
                 pooled = pooled[:count]
-                np.take(heads, rows + column, axis=0, out=hidden, mode="clip")
+                heads.take(rows + column, axis=0, out=hidden, mode="clip")
                 hidden -= pooled
                 hidden *= np.exp(added - total)[:, None]
                 pooled += hidden
-            np.take(ends, rows + column, axis=0, out=hidden, mode="clip")
+            ends.take(rows + column, axis=0, out=hidden, mode="clip")
             hidden += starts[:count]
             hidden += pooled
             width = column if candidates.unit == "words" else candidates.width_rows(rows, column + 1)

@@ -190,8 +190,9 @@ class Reader:
         first_sentence, first_word = self.sentences, self.words
         quoted = self._pass(sentences)
         words = [word for sentence in sentences for word in sentence.words]
+        numbers = list(range(first_sentence, self.sentences))  # the mentions of a sentence share one object
         facts = [
-            PlacedFacts(mention_facts(words[start:stop]), first_sentence + owner, quoted[start])
+            PlacedFacts(mention_facts(words[start:stop]), numbers[owner], quoted[start])
             for (start, stop), owner in zip(spans.tolist(), owners, strict=True)
         ]
         decisions = self.clusterer.cluster(x, scores, facts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from longcoref.cancellation import cancellable
@@ -159,13 +159,14 @@ class QuotationScanner:
 
 def paragraph_starts(document: Document) -> list[bool]:
     """Whether each word is the first after an empty line, or the first of the text."""
-    ends = [0, *(end for _, end in document.offsets)]
     text = document.text
-    starts = [
-        start - end > 1 and max(text.count("\n", end, start), text.count("\r", end, start)) > 1
-        for end, (start, _) in zip(ends, document.offsets, strict=False)
-    ]
-    return [True, *starts[1:]] if starts else []
+    starts: list[bool] = []
+    before = 0  # where the word before ends
+    for start, end in document.offsets:
+        gap = start - before > 1 and max(text.count("\n", before, start), text.count("\r", before, start)) > 1
+        starts.append(gap or not starts)
+        before = end
+    return starts
 
 
 def find_quotations(document: Document) -> list[Quotation]:
@@ -202,7 +203,7 @@ def _double_marks(words: Sequence[str]) -> Marks:
 
 def _marked(document: Document, marks: Marks) -> Iterator[Passage]:
     starts = paragraph_starts(document)
-    scanner = QuotationScanner(marks, paragraphs=any(starts[1:]))
+    scanner = QuotationScanner(marks, paragraphs=any(islice(starts, 1, None)))
     for index, (word, starts_paragraph) in enumerate(cancellable(zip(document.words, starts, strict=True))):
         spaced = word == marks.straight and _spaced(document, index)
         if (found := scanner.step(word, starts_paragraph=starts_paragraph, spaced=spaced)) is not None:
