@@ -7,7 +7,7 @@ hidden layer, so that a feature costs one lookup.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,10 @@ class Layer:
     bias: Floats
     output: Floats
     output_bias: float
-    zeros: Floats
+    zeros: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "zeros", np.zeros_like(self.bias))
 
     def finish(self, hidden: Floats) -> Floats:
         """Scores of shape (...,) from the sum that goes into the hidden layer, which is overwritten."""
@@ -79,7 +82,7 @@ class Heads:
         parts = tuple(np.ascontiguousarray(part) for part in np.split(weight, np.cumsum(sizes)[:-1]))
         output = self._weights[f"{name}.output.weight"][0]
         bias, output_bias = self._weights[f"{name}.hidden.bias"], float(self._weights[f"{name}.output.bias"][0])
-        return Layer(parts, bias, output, output_bias, np.zeros_like(bias))
+        return Layer(parts, bias, output, output_bias)
 
     def _table(self, parts: tuple[Floats, ...]) -> Floats:
         """What each value of each feature adds to the hidden layer; feature i begins at row `table_offsets[i]`."""
