@@ -94,8 +94,12 @@ def run(
         typer.Option(metavar="ADDRESS", help="Run on this Ray cluster, such as auto; without ADDRESS, start one here."),
     ] = None,
     shard_size: Annotated[
-        str, typer.Option(metavar="SIZE", help="Text in a shard of several documents.")
-    ] = f"{corpus.SHARD_BYTES // 1000}kB",
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Text in a shard of several documents; by default a hundredth of the corpus, from 20kB to 500kB.",
+        ),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first document that fails.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -135,7 +139,7 @@ def run(
             strict=strict,
             id_column=id_column,
             text_column=text_column,
-            shard_bytes=bytes_of(shard_size),
+            shard_bytes=None if shard_size is None else bytes_of(shard_size),
             report=display.show,
         )
     if as_json:
