@@ -200,6 +200,20 @@ def test_a_document_that_exceeds_the_memory_limit_does_not_fail_the_next_ones(
     assert texts["long"] not in held
 
 
+BUDGET = """
+import sys
+from longcoref.corpus.work import Settings
+settings = Settings(model=sys.argv[1])
+settings.budget(settings.resolver())
+print("pyarrow.parquet" in sys.modules)
+"""
+
+
+def test_the_memory_of_a_process_includes_what_writes_the_tables(tiny_model: Path) -> None:
+    command = [sys.executable, "-c", BUDGET, str(tiny_model)]
+    assert subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout == "True\n"
+
+
 def test_what_workers_write_elsewhere_is_an_error(tmp_path: Path, tiny_model: Path) -> None:
     pytest.importorskip("fsspec")
     write_texts(tmp_path / "texts")

@@ -69,6 +69,7 @@ class Settings:
 
     def budget(self, resolver: Resolver) -> Budget:
         """The memory of this process, which has just opened the model, before the first text."""
+        parquet_of("documents", [])  # loads pyarrow, which takes as much memory as a small model
         limit = self.memory_limit or 2**63
         return Budget.of(limit, resolver.model.heads, threads=1, characters=0, recall=resolver.policy.recalls)
 
@@ -115,7 +116,7 @@ class Worker:
         tables: dict[str, list[Row]] = {table: [] for table in SCHEMAS}
         for item in job.items:
             began = time.perf_counter()
-            if peak_bytes() > self._budget.limit:  # a document before has exceeded it: that is not the fault of this one
+            if peak_bytes() > self._budget.limit:  # because of another document
                 _forget_peak()
             try:
                 rows, files = self._read(item)
