@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from typer.core import TyperGroup
 
 from longcoref import corpus
@@ -26,6 +26,7 @@ from longcoref.cli.options import (
     StyleOption,
     bytes_of,
 )
+from longcoref.cli.progress import Bar
 from longcoref.errors import InputError, UsageError
 
 _SHOWN = 20  # failures that are listed at the end
@@ -200,7 +201,7 @@ class _Display:
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True)
         columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
+        self._progress = Bar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
         self._task = self._progress.add_task("", total=None)
 
     def __enter__(self) -> _Display:
