@@ -1,11 +1,11 @@
 # make run   create .venv without torch, then resolve the example story
 # make test  create .venv with all extras, then run the linters, the type checker and the tests
 # make fuzz  feed damaged inputs to all readers, RUNS of them to each (see tests/fuzz.py)
-# make growth       measure how running time grows with the size of hostile inputs (see tests/growth.py)
+# make growth       measure how running time grows with the size of hostile inputs (see tests/growth.py); PATTERNS="json corefud"
 # make test-lowest  create .venv-lowest with the lowest versions that pyproject.toml allows, then run the tests there
 # make audit        look for conflicting packages and known vulnerabilities (needs the network)
 # make sbom         write a bill of materials of .venv to out/sbom.json
-# make lock         write requirements-dev.lock: versions and hashes of all development dependencies except torch
+# make lock         write requirements-dev.lock: versions and hashes of all development dependencies except the extra train
 # PYTHON chooses the interpreter for .venv: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -45,18 +45,19 @@ fuzz: $(VENV)/test.stamp
 	$(BIN)/python tests/fuzz.py --runs $(RUNS)
 
 growth: $(VENV)/test.stamp
-	$(BIN)/python tests/growth.py
+	$(BIN)/python tests/growth.py $(PATTERNS)
 
 # Runs the tests that need neither torch nor a browser. The test tools themselves have no lower bounds.
 test-lowest:
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(LOWEST)/pip install --quiet tomli
-	$(LOWEST)/python scripts/lowest.py eval serve > $(VENV)-lowest/requirements.txt
+	$(LOWEST)/python scripts/lowest.py corpus eval files serve > $(VENV)-lowest/requirements.txt
 	$(LOWEST)/pip install --quiet -r $(VENV)-lowest/requirements.txt pytest hypothesis httpx
 	$(LOWEST)/pip install --quiet --no-deps -e .
 	$(LOWEST)/pytest -q -W default $(addprefix tests/test_,$(addsuffix .py,$(LOWEST_TESTS)))
 
-LOWEST_TESTS := cast commands convert damaged_files files formats project quotations score text
+LOWEST_TESTS := cast commands convert corpus_run damaged_files extraction files formats project quotations score \
+  server_access server_clients text
 
 # The package with the encoder's weights lacks what it depends on, on purpose (see test.stamp).
 audit: $(VENV)/test.stamp $(TOOLS)/pip-audit
@@ -67,10 +68,10 @@ sbom: $(VENV)/test.stamp $(TOOLS)/pip-audit
 	@mkdir -p out
 	$(TOOLS)/cyclonedx-py environment $(BIN)/python --output-format JSON --output-file out/sbom.json
 
-# torch is left out, because it has a different build, and so a different hash, for every platform.
+# The extra train is left out: torch has a different build, and so a different hash, for every platform.
 lock: $(TOOLS)/pip-audit
 	$(TOOLS)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-header \
-	  $(foreach extra,dev corpus eval files plots serve spacy,--extra $(extra)) --output-file requirements-dev.lock pyproject.toml
+	  $(foreach extra,dev corpus eval files plots ray serve spacy,--extra $(extra)) --output-file requirements-dev.lock pyproject.toml
 
 $(TOOLS)/pip-audit:
 	$(PYTHON) -m venv $(VENV)-tools

@@ -33,12 +33,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longcoref import corpus
-from longcoref.corpus import engine
-from longcoref.corpus.engine import Task, fitting, plan, remove_stale, schedule
+from longcoref.corpus import engine, work
+from longcoref.corpus.engine import Task, fitting, plan, remove_stale, schedule, usual_shard_bytes
 from longcoref.corpus.sources import Entry, find_documents
 from longcoref.corpus.store import MANIFEST, Store, file_name, open_store
 from longcoref.corpus.tables import SCHEMAS, parquet_of, without
-from longcoref.corpus.work import Job, Settings, Worker, write_shard
+from longcoref.corpus.work import Item, Job, Settings, Worker, write_shard
+from longcoref.extraction import read_text
+from longcoref.runtime.footprint import peak_bytes
+from longcoref.text import tokenize
 
 RECIPES = (Path(__file__).parent.parent / "docs" / "corpus.md").read_text(encoding="utf-8")
 TEXTS = {
@@ -170,6 +173,64 @@ def test_a_shard_that_two_dead_workers_have_written_is_removed_before_its_docume
     assert sorted(row["document"] for row in tables_of(tmp_path / "out")["documents"]) == sorted(TEXTS)
 
 
+def test_a_document_that_exceeds_the_memory_limit_does_not_fail_the_next_ones(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("only Linux can measure the peak again")
+    held: list[str] = []
+
+    def reading(content: bytes, **options: Any) -> Any:
+        if content == b"greedy":  # a library that takes more than anybody could know
+            assert bytearray(200_000_000).count(1) == 0
+        return read_text(content, **options)
+
+    def cutting(text: str, **options: Any) -> Any:
+        held.append(text)
+        return tokenize(text, **options)
+
+    monkeypatch.setattr(work, "read_text", reading)
+    monkeypatch.setattr(work, "tokenize", cutting)
+    settings = Settings(model=str(tiny_model), memory_limit=peak_bytes() + 150_000_000)
+    texts = {"long": "Anna left. " * 100_000, "greedy": "greedy", **TEXTS}
+    items = tuple(Item(id, f"{id}.txt", text.encode()) for id, text in texts.items())
+    rows = Worker(settings, str(tmp_path / "out")).work(Job("all", items))
+    assert {row["document"] for row in rows if row["status"] == "done"} == set(TEXTS)
+    assert len(rows) == len(texts)
+    assert texts["long"] not in held
+
+
+BUDGET = """
+import sys
+from longcoref.corpus.work import Settings
+settings = Settings(model=sys.argv[1])
+settings.budget(settings.resolver())
+print("pyarrow.parquet" in sys.modules)
+"""
+
+
+def test_the_memory_of_a_process_includes_what_writes_the_tables(tiny_model: Path) -> None:
+    command = [sys.executable, "-c", BUDGET, str(tiny_model)]
+    assert subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout == "True\n"
+
+
+def test_what_workers_write_elsewhere_is_an_error(tmp_path: Path, tiny_model: Path) -> None:
+    pytest.importorskip("fsspec")
+    write_texts(tmp_path / "texts")
+    with pytest.raises(UsageError, match="workers write elsewhere"):
+        corpus.run(tmp_path / "texts", "memory://out", model=str(tiny_model), processes=1)
+
+
+@given(st.lists(st.integers(0, 3_000_000), min_size=1))
+def test_a_corpus_is_enough_shards_for_many_processes(sizes: list[int]) -> None:
+    container = Texts([])
+    entries = [Entry(f"d{key}", "", f"{key}", size, container, key) for key, size in enumerate(sizes)]
+    largest = usual_shard_bytes(entries)
+    assert 20_000 <= largest <= corpus.SHARD_BYTES
+    together = [task.size for task in plan(entries, (), shard_bytes=largest) if len(task.entries) > 1]
+    assert max(together, default=0) <= max(20_000, sum(sizes) / 100)
+
+
 def test_the_largest_task_is_first() -> None:
     workers = Workers(2, lambda job: False)
     for _ in schedule(plan(entries_of([3, 50, 7, 20]), (), shard_bytes=5), workers):
@@ -236,6 +297,16 @@ def test_what_cannot_be_read_is_listed_with_its_error(tmp_path: Path) -> None:
     assert f"{path}:2: cannot read this document: no 'text'" in str(entries[1].error)
     with pytest.raises(InputError, match=r"texts\.jsonl:3"):
         entries[2].read()
+
+
+def test_a_document_beyond_the_memory_limit_is_not_read_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "small.txt").write_text("Anna.", encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "large.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.txt", b"\0" * 10**8)
+    large, small = find_documents([tmp_path / "large.zip", tmp_path / "small.txt"], largest=2_000_000)
+    assert (large.id, large.size, small.error) == ("bomb", 0, None)
+    with pytest.raises(InputError, match=r"bomb\.txt: is larger than the memory limit of a process, 2,000,000 bytes"):
+        large.read()
 
 
 def test_wrong_inputs_are_errors_at_once(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from typer.core import TyperGroup
 
 from longcoref import corpus
@@ -26,6 +26,7 @@ from longcoref.cli.options import (
     StyleOption,
     bytes_of,
 )
+from longcoref.cli.progress import Bar
 from longcoref.errors import InputError, UsageError
 
 _SHOWN = 20  # failures that are listed at the end
@@ -94,8 +95,12 @@ def run(
         typer.Option(metavar="ADDRESS", help="Run on this Ray cluster, such as auto; without ADDRESS, start one here."),
     ] = None,
     shard_size: Annotated[
-        str, typer.Option(metavar="SIZE", help="Text in a shard of several documents.")
-    ] = f"{corpus.SHARD_BYTES // 1000}kB",
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Text in a shard of several documents; by default a hundredth of the corpus, from 20kB to 500kB.",
+        ),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first document that fails.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -135,7 +140,7 @@ def run(
             strict=strict,
             id_column=id_column,
             text_column=text_column,
-            shard_bytes=bytes_of(shard_size),
+            shard_bytes=None if shard_size is None else bytes_of(shard_size),
             report=display.show,
         )
     if as_json:
@@ -196,7 +201,7 @@ class _Display:
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True)
         columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
+        self._progress = Bar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
         self._task = self._progress.add_task("", total=None)
 
     def __enter__(self) -> _Display:

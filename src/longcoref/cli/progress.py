@@ -9,12 +9,21 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 
+class Bar(Progress):
+    """A progress bar that prints nothing if it is disabled; that of older versions of rich ends with an empty line."""
+
+    def stop(self) -> None:
+        """Ends the display."""
+        if not self.disable:
+            super().stop()
+
+
 class StepDisplay:
     """A bar with a title, the number of steps, the elapsed and the remaining time."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
         self.console = Console(stderr=True, quiet=quiet)
-        self._progress = Progress(
+        self._progress = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),

@@ -13,7 +13,7 @@ from typing import IO, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from longcoref.cli.inputs import Input, find_inputs
 from longcoref.cli.options import (
@@ -31,6 +31,7 @@ from longcoref.cli.options import (
     ThreadsOption,
     bytes_of,
 )
+from longcoref.cli.progress import Bar
 from longcoref.corrections import Correction
 from longcoref.document import Document
 from longcoref.errors import InputError, UsageError, quoted, unknown_name
@@ -381,7 +382,7 @@ class _Display:
         rate = TextColumn("{task.fields[rate]}", justify="right")
         columns = (TextColumn("{task.description}"), BarColumn(), rate, TimeElapsedColumn(), TimeRemainingColumn())
         hidden = quiet or not console.is_terminal
-        self._progress = Progress(*columns, console=console, transient=True, disable=hidden)
+        self._progress = Bar(*columns, console=console, transient=True, disable=hidden)
         self._task = self._progress.add_task("", total=None, rate="")
 
     def __enter__(self) -> _Display:

@@ -28,7 +28,9 @@ from longcoref.errors import InputError, LongcorefError, UsageError
 from longcoref.render.outputs import chosen_formats
 
 SHARD_BYTES = 500_000
-"""The most text in a shard of several documents; a longer document is a shard of its own."""
+"""The most text in a shard of several documents, unless the caller says so; a longer document is a shard of its own."""
+_LEAST_BYTES = 20_000  # of text in a shard, which takes longer to read than to open a model and to write the tables
+_SHARDS = 100  # of a smaller corpus, so that all processes are busy to the end
 _ATTEMPTS = 2  # of a job whose worker dies
 _REMOVED = "removed"  # the status of a document while its rows are being removed from the tables
 _PAUSE = 1.0  # seconds without news after which progress is shown and the lock renewed
@@ -117,7 +119,7 @@ def run(
     strict: bool = False,
     id_column: str = "id",
     text_column: str = "text",
-    shard_bytes: int = SHARD_BYTES,
+    shard_bytes: int | None = None,
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> Summary:
     """Resolves all documents of a corpus into Parquet tables in the folder (or at the URL) `out`.
@@ -127,7 +129,8 @@ def run(
     on; with `strict` it stops there. `processes` is the number of workers: by default one for each processor, or fewer
     if memory is short. `ray` is "local" or the address of a Ray cluster. `memory_limit` bounds each process, in bytes.
     `to` names further output formats, with a file per document. `encoding` and `keep_all` are those of
-    `longcoref.extraction.TextFile`. `report` is called with the progress.
+    `longcoref.extraction.TextFile`. `shard_bytes` is the most text in a shard of several documents: by default a
+    hundredth of the corpus, from 20 to 500 kB. `report` is called with the progress.
     """
     settings = Settings(
         model=model,
@@ -145,12 +148,12 @@ def run(
     stamp, budget, capacity = settings.stamp(resolver), settings.budget(resolver), resolver.policy.capacity or 0
     del resolver
     names = [inputs] if isinstance(inputs, str | Path) else inputs
-    entries = find_documents(names, id_column=id_column, text_column=text_column)
+    entries = find_documents(names, id_column=id_column, text_column=text_column, largest=memory_limit)
     store = open_store(out)
     with store.locked() as renew:
         store.clean()
         done = remove_stale(store, entries, stamp)
-        tasks = plan(entries, done, shard_bytes=shard_bytes)
+        tasks = plan(entries, done, shard_bytes=usual_shard_bytes(entries) if shard_bytes is None else shard_bytes)
         followed = _Followed(report, documents=len(entries) - len(done), size=sum(task.size for task in tasks))
 
         def idle() -> None:
@@ -167,10 +170,17 @@ def run(
             executor = ray_actors(processes, settings, store.location, ray)
         with closing(executor):
             for task, rows in schedule(tasks, executor, idle=idle, split=lambda task: _discard(store, task)):
+                if any(row["status"] == "done" for row in rows or ()) and not store.has(task.name):
+                    raise UsageError(f"{store.location}: workers write elsewhere: give a place that all of them share")
                 followed.add(task, rows or _given_up(store, task, stamp))
                 if strict and followed.failures:
                     raise InputError(followed.failures[0]["error"])
         return followed.summary(len(entries), len(done), executor.count)
+
+
+def usual_shard_bytes(entries: Iterable[Entry]) -> int:
+    """The most text in a shard of several documents, which depends on the documents alone, not on who reads them."""
+    return min(max(sum(entry.size for entry in entries) // _SHARDS, _LEAST_BYTES), SHARD_BYTES)
 
 
 def plan(entries: Sequence[Entry], done: Iterable[str], *, shard_bytes: int) -> list[Task]:
@@ -222,7 +232,7 @@ def remove_stale(store: Store, entries: Iterable[Entry], stamp: Mapping[str, Any
 
 def _discard(store: Store, task: Task) -> None:
     """Removes the shard of a task whose worker has written it, but died before it could say so."""
-    if task.name in store.shards():
+    if store.has(task.name):
         store.delete_shard(task.name)
 
 

@@ -70,8 +70,13 @@ class Entry:
             return stream.read()
 
 
-def find_documents(names: Sequence[str | Path], *, id_column: str = "id", text_column: str = "text") -> list[Entry]:
-    """The documents that the names stand for, in order. A name that does not exist is an error at once."""
+def find_documents(
+    names: Sequence[str | Path], *, id_column: str = "id", text_column: str = "text", largest: int | None = None
+) -> list[Entry]:
+    """The documents that the names stand for, in order. A name that does not exist is an error at once.
+
+    A document of more than `largest` bytes is listed with an error.
+    """
     entries: list[Entry] = []
     sources: dict[str, str] = {}
     for path in _paths(map(str, names)):
@@ -83,7 +88,7 @@ def find_documents(names: Sequence[str | Path], *, id_column: str = "id", text_c
                     "that contains both"
                 )
             sources[id] = source
-            entries.append(_entry(container, key, id, source))
+            entries.append(_entry(container, key, id, source, largest))
     if not entries:
         raise InputError(f"no documents found in {', '.join(map(str, names)) or 'an empty list'}")
     return entries
@@ -117,13 +122,15 @@ def _container(path: Path, id_column: str, text_column: str) -> Container:
     return _File(path)
 
 
-def _entry(container: Container, key: Any, id: str, source: str) -> Entry:
+def _entry(container: Container, key: Any, id: str, source: str, largest: int | None) -> Entry:
     digest, size = hashlib.sha256(), 0
     try:
         with _errors_about(source), container.open(key) as stream:
             while piece := stream.read(_PIECE):
                 digest.update(piece)
                 size += len(piece)
+                if largest is not None and size > largest:
+                    raise InputError(f"is larger than the memory limit of a process, {largest:,} bytes", source)
     except LongcorefError as error:
         return Entry(id, source, "", 0, container, key, error)
     return Entry(id, source, digest.hexdigest(), size, container, key)

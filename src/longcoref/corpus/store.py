@@ -38,6 +38,9 @@ class Store(Protocol):
     def shards(self) -> list[str]:
         """The names of all complete shards, in order."""
 
+    def has(self, shard: str) -> bool:
+        """Whether there is a complete shard of this name."""
+
     def read(self, shard: str, file: str) -> bytes:
         """A file of a shard."""
 
@@ -84,6 +87,9 @@ class _Folder:
 
     def shards(self) -> list[str]:
         return sorted(path.parent.name for path in self._shards.glob(f"[!.]*/{MANIFEST}"))
+
+    def has(self, shard: str) -> bool:
+        return (self._shards / shard / MANIFEST).exists()
 
     def read(self, shard: str, file: str) -> bytes:
         try:
@@ -167,6 +173,11 @@ class _Remote:
 
     def shards(self) -> list[str]:
         return sorted(path.split("/")[-2] for path in self._system.glob(self._path("shards", "*", MANIFEST)))
+
+    def has(self, shard: str) -> bool:
+        path = self._path("shards", shard, MANIFEST)
+        self._system.invalidate_cache(path)
+        return bool(self._system.exists(path))
 
     def read(self, shard: str, file: str) -> bytes:
         content: bytes = self._system.cat_file(self._path("shards", shard, file))

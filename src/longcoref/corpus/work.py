@@ -7,7 +7,9 @@ import io
 import json
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import longcoref
@@ -67,6 +69,7 @@ class Settings:
 
     def budget(self, resolver: Resolver) -> Budget:
         """The memory of this process, which has just opened the model, before the first text."""
+        parquet_of("documents", [])  # loads pyarrow, which takes as much memory as a small model
         limit = self.memory_limit or 2**63
         return Budget.of(limit, resolver.model.heads, threads=1, characters=0, recall=resolver.policy.recalls)
 
@@ -113,6 +116,8 @@ class Worker:
         tables: dict[str, list[Row]] = {table: [] for table in SCHEMAS}
         for item in job.items:
             began = time.perf_counter()
+            if peak_bytes() > self._budget.limit:  # because of another document
+                _forget_peak()
             try:
                 rows, files = self._read(item)
             except Exception as error:  # whatever it is, it must not affect the other documents
@@ -138,11 +143,11 @@ class Worker:
             raise item.content
         settings = self._settings
         found = read_text(item.content, name=item.source, encoding=settings.encoding, keep_all=settings.keep_all)
+        budget = self._budget.holding(len(found.text))
+        budget.cells(self._resolver.policy.capacity)
         document = tokenize(found.text, id=item.id)
         if not document.words:
             raise InputError("contains no text", item.source)
-        budget = self._budget.holding(len(document.text))
-        budget.cells(self._resolver.policy.capacity)
         mentions = _watched(self._resolver.mentions(document), budget)
         resolved = resolve_for(self._outputs.values(), self._resolver, document, mentions)
         assert resolved.result is not None
@@ -185,6 +190,12 @@ def _row(item: Item, stamp: dict[str, Any]) -> Row:
 
 def _hash(item: Item) -> str:
     return "" if isinstance(item.content, LongcorefError) else hashlib.sha256(item.content).hexdigest()
+
+
+def _forget_peak() -> None:
+    """Measures the peak memory of this process from now on. Only Linux can do this."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def _since(began: float) -> float:
