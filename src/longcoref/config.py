@@ -130,6 +130,7 @@ class TrainConfig:
     """Folder of a run whose best weights to begin with; it must have the same model and encoder. Of several folders,
     separated by commas, the mean of the weights is taken, which helps if they had one start themselves."""
     epochs: int = 10
+    """Epochs of proposal and clustering together; with 0, the run keeps the weights that it started with."""
     patience: int = 5
     pretrain_epochs: int = 1
     """Epochs of mention proposal alone, before proposal and clustering are trained together."""

@@ -117,6 +117,8 @@ class Trainer:
                 if phase.name == "clusters":
                     self._evaluate()
                 self._save()
+            if phase.name == "clusters" and self._state["best"] is None:
+                self._evaluate()  # without epochs, the run is what it started from
             self._state |= {"phase": self._state["phase"] + 1, "epoch": 0, "step": 0}
             if self._state["phase"] < len(self.phases):
                 self._optimiser = self._new_optimiser(self.phases[self._state["phase"]])
