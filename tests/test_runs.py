@@ -18,6 +18,7 @@ from longcoref.evaluation import evaluate
 from longcoref.formats import read_part
 from longcoref.memory import LearnedMemory, memory_policy
 from longcoref.runtime.model import open_model
+from longcoref.runtime.processor import multiplies_bytes
 from longcoref.training.agreement import compare
 from longcoref.training.bench import bench_training
 from longcoref.training.inference import evaluate_torch
@@ -68,6 +69,18 @@ def test_the_runtime_decides_as_torch_would(folder: Path, memory: tuple[str, int
     # With other heads the comparison must notice.
     torch.nn.init.normal_(model.heads.link.output.weight)
     assert compare(model, open_model(folder / "model"), documents, memory_policy(*memory)).beyond_ties > 0
+
+
+@pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes")
+def test_bytes_and_floats_find_the_same_clusters(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command("export", folder / "run", tmp_path / "model", "--weights", "int8", "--no-calibrate")
+    dev = read_part(load_run(folder / "run")[0].config.data, "dev")
+    found = []
+    for in_bytes in (True, False):
+        monkeypatch.setattr("longcoref.runtime.encoder.multiplies_bytes", lambda in_bytes=in_bytes: in_bytes)
+        evaluation = evaluate(dev, open_model(tmp_path / "model"), LearnedMemory(5))
+        found.append([document.clusters for document in evaluation.responses])
+    assert found[0] == found[1]
 
 
 def test_the_model_directory_is_complete_and_calibrated(folder: Path) -> None:
