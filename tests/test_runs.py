@@ -13,11 +13,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from longcoref.cli import main
+from longcoref.clusters import spans_of
 from longcoref.errors import ModelError
 from longcoref.evaluation import evaluate
 from longcoref.formats import read_part
 from longcoref.memory import LearnedMemory, memory_policy
+from longcoref.metrics import score_documents
 from longcoref.runtime.model import open_model
+from longcoref.runtime.processor import multiplies_bytes
 from longcoref.training.agreement import compare
 from longcoref.training.bench import bench_training
 from longcoref.training.inference import evaluate_torch
@@ -68,6 +71,21 @@ def test_the_runtime_decides_as_torch_would(folder: Path, memory: tuple[str, int
     # With other heads the comparison must notice.
     torch.nn.init.normal_(model.heads.link.output.weight)
     assert compare(model, open_model(folder / "model"), documents, memory_policy(*memory)).beyond_ties > 0
+
+
+@pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes")
+def test_bytes_and_floats_find_nearly_the_same_clusters(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("export", folder / "run", tmp_path / "model", "--weights", "int8", "--no-calibrate")
+    dev = read_part(load_run(folder / "run")[0].config.data, "dev")
+    found = []
+    for in_bytes in (True, False):
+        monkeypatch.setattr("longcoref.runtime.encoder.multiplies_bytes", lambda in_bytes=in_bytes: in_bytes)
+        evaluation = evaluate(dev, open_model(tmp_path / "model"), LearnedMemory(5))
+        found.append([spans_of(document.clusters) for document in evaluation.responses])
+    # A tiny model is undecided about much; those of real ones agree far better (docs/encoder.md).
+    assert score_documents(zip(*found, strict=True)).conll_f1 > 0.8
 
 
 def test_the_model_directory_is_complete_and_calibrated(folder: Path) -> None:

@@ -17,7 +17,7 @@ def export(
     target: Annotated[Path, typer.Argument(help="Model directory to write.", show_default=False)],
     weights: Annotated[
         str, typer.Option(help="Storage format of the encoder: float32, float16, compact or int8.")
-    ] = "compact",
+    ] = "int8",
     rank: Annotated[
         int,
         typer.Option(
@@ -38,7 +38,7 @@ def export(
 
     Examples:
       longcoref export runs/litbank-small models/mine
-      longcoref export runs/litbank-small models/mine --weights int8
+      longcoref export runs/litbank-small models/mine --weights float32
 
     """
     from longcoref.formats import read_part

@@ -21,6 +21,7 @@ from longcoref.cli.options import JsonOption
 from longcoref.config import config_table
 from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.model import find_model, open_model, shipped_models
+from longcoref.runtime.processor import multiplies_bytes
 
 _PACKAGES = ("numpy", "onnxruntime", "tokenizers", "safetensors", "typer", "rich")
 _EXTRAS = ("torch", "transformers", "scipy", "spacy", "pandas", "matplotlib", "fastapi", "uvicorn")
@@ -65,6 +66,7 @@ def _program() -> dict[str, Any]:
         **{package: number for package, number in installed.items() if number},
         "system": platform.platform(),
         "processor": _processor(),
+        "multiplies_bytes": multiplies_bytes(),
         "processors": os.cpu_count(),
         "encoding": sys.stdout.encoding,
         "shipped_models": shipped_models(),

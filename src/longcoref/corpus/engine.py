@@ -8,7 +8,6 @@ not, and a job that is repeated replaces its own shard.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from longcoref.corpus.tables import SCHEMAS, Row, without
 from longcoref.corpus.work import Item, Job, Settings, failed_row, manifest_of, shard_name, write_shard
 from longcoref.errors import InputError, LongcorefError, UsageError
 from longcoref.render.outputs import chosen_formats
+from longcoref.runtime.processor import processors
 
 SHARD_BYTES = 500_000
 """The most text in a shard of several documents, unless the caller says so; a longer document is a shard of its own."""
@@ -164,7 +164,7 @@ def run(
             return followed.summary(len(entries), len(done), 0)
         if ray is None:
             needs = (min(budget.holding(task.size).needed(capacity), budget.limit) for task in tasks)
-            count = processes or fitting(needs, processors=_processors(), available=_available_bytes())
+            count = processes or fitting(needs, processors=processors(), available=_available_bytes())
             executor = worker_processes(min(count, len(tasks)), settings, store.location)
         else:
             executor = ray_actors(processes, settings, store.location, ray)
@@ -287,10 +287,6 @@ def fitting(needs: Iterable[int], *, processors: int, available: int | None) -> 
         return processors
     together = accumulate(sorted(needs, reverse=True)[:processors])
     return max(1, sum(need <= available for need in together))
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _available_bytes() -> int | None:

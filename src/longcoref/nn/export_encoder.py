@@ -2,13 +2,17 @@
 
 The graph is written node by node, with onnxruntime's fused operators, for encoders built like BERT. A window is one
 run, so its vectors do not depend on other windows; 8-bit activations are scaled row by row.
+
+An int8 file has the layers twice, as the branches of an `If`, over the same weights: one branch multiplies bytes, the
+other one floats. The runtime takes the branch that is faster on its processor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +25,7 @@ from torch import Tensor, nn
 from longcoref.errors import ModelError, UsageError, unknown_name
 from longcoref.files import atomic_path
 from longcoref.nn.encoder import Encoder
-from longcoref.nn.quantize import LARGEST, InputSample, extreme_inputs, integer_weights, smoothing
+from longcoref.nn.quantize import InputSample, IntegerWeights, extreme_inputs, integer_weights, smoothing
 from longcoref.runtime.pieces import Integers
 from longcoref.runtime.windows import Window
 
@@ -34,26 +38,45 @@ Activations between layers are float32 in all of them.
 _FAMILIES = ("bert", "camembert", "roberta", "xlm-roberta")
 _FUSED = "com.microsoft"
 _ACTIVATIONS = {"gelu": "BiasGelu", "gelu_new": "FastGelu", "gelu_fast": "FastGelu", "gelu_pytorch_tanh": "FastGelu"}
-_MIDDLE = 64
-"""The byte that represents 0."""
+_LOWEST = {"BiasGelu": -0.171, "FastGelu": -0.171}
+"""A bound below all values of an activation."""
+
+INPUT_BYTES: Mapping[str, int] = {
+    "query": 1, "key": 2, "value": 2, "output": 1, "up": 2, "down_from_large": 2, "down": 1
+}  # fmt: skip
+"""How many bytes an input of each matrix of a layer has; the second one holds what rounding to the first leaves.
+
+One is enough where rounding moves the vectors least for the time that it saves; docs/encoder.md has the figures.
+"""
+
+_FINER = 254
+"""The second byte of an input has steps that are finer by this factor: 127 of them are half a step of the first."""
 
 _NEURONS_PER_EXTREME = 16
 """One in this many neurons of a feed-forward layer stays in float: those whose values or weights are extreme."""
 
-_FINER = 126
-"""The second byte of an input has steps that are finer by this factor: 63 of them are half a step of the first."""
+_NEURONS_PER_LARGE = 3
+"""One in this many of the other neurons counts as large: the rest has smaller values, and its own scale."""
 
 Sample = Sequence[tuple[Integers, Sequence[Window]]]
 
 
-def export_encoder(encoder: Encoder, path: str | Path, *, weights: str = "float32", sample: Sample = ()) -> None:
+def export_encoder(
+    encoder: Encoder,
+    path: str | Path,
+    *,
+    weights: str = "float32",
+    sample: Sample = (),
+    input_bytes: Mapping[str, int] = INPUT_BYTES,
+) -> None:
     """Writes the encoder to an ONNX file.
 
     Its inputs are `ids`, (1, pieces with marks), and `keep_start` and `keep_end`, (1,), the part of them whose
     `vectors`, (1, kept, width), are returned.
 
     `sample` are documents (pieces and some of their windows) of the kind that will be read; int8 is
-    calibrated on them, and about ten windows are enough.
+    calibrated on them, and about ten windows are enough. `input_bytes` may be others than the usual ones, to measure
+    what they do.
     """
     if weights not in WEIGHTS:
         raise UsageError(unknown_name("weight format", weights, WEIGHTS))
@@ -63,26 +86,43 @@ def export_encoder(encoder: Encoder, path: str | Path, *, weights: str = "float3
             raise ModelError(f"cannot export an encoder whose {option} is {value!r}: only {', '.join(choices)}")
     if weights == "int8" and not any(windows for _, windows in sample):
         raise UsageError("int8 weights need a sample of documents to be fitted to; give some windows of training text")
-    model = _build(encoder, weights, _input_samples(encoder, sample) if weights == "int8" else {})
+    layers = _layers(encoder, _input_samples(encoder, sample) if weights == "int8" else None, input_bytes)
+    model = _build(encoder, weights, layers)
     with atomic_path(path) as temporary:
         onnx.save(model, str(temporary))
 
 
 @dataclass(frozen=True)
 class _Linear:
-    """A linear layer, or a part of one; `sample` has the statistics of its inputs, if it will be in 8 bits."""
+    """A linear layer, or a part of one; `integers` are its weights in 8 bits, and `bytes` what an input has there."""
 
     weight: Tensor  # (outputs, inputs)
     bias: Tensor  # (outputs,)
-    sample: InputSample | None
+    integers: IntegerWeights | None = None
+    bytes: int = 0
 
     def outputs(self, rows: Tensor) -> _Linear:
         """The part that computes these outputs."""
-        return _Linear(self.weight[rows], self.bias[rows], self.sample)
+        integers = self.integers and self.integers.outputs(rows)
+        return replace(self, weight=self.weight[rows], bias=self.bias[rows], integers=integers)
 
     def inputs(self, columns: Tensor) -> _Linear:
-        """The part that depends on these inputs."""
-        return _Linear(self.weight[:, columns], self.bias, self.sample and self.sample.of(columns))
+        """The part that depends on these inputs; it has no bias."""
+        integers = self.integers and self.integers.inputs(columns)
+        return replace(self, weight=self.weight[:, columns], bias=torch.zeros_like(self.bias), integers=integers)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """A layer of the encoder: attention, then groups of neurons, each with the matrices around it, and two norms."""
+
+    query: _Linear
+    key: _Linear
+    value: _Linear
+    output: _Linear
+    neurons: Sequence[tuple[_Linear, _Linear]]
+    bias: Tensor  # of the sum over the neurons
+    norms: tuple[Any, Any]
 
 
 @dataclass
@@ -91,31 +131,47 @@ class _Graph:
 
     weights: str
     nodes: list[Any] = field(default_factory=list)
-    constants: list[Any] = field(default_factory=list)
+    names: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    constants: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=count)
 
-    def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """Appends a node; returns the name of its output, or a list of names if there are several."""
-        names = [f"{operator}_{len(self.nodes)}_{index}" for index in range(outputs)]
-        self.nodes.append(helper.make_node(operator, inputs, names, domain=domain, **attributes))
-        return names[0] if outputs == 1 else names
+    def branch(self) -> _Graph:
+        """A graph with other nodes and the same constants."""
+        return _Graph(self.weights, constants=self.constants, numbers=self.numbers)
+
+    def add(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        """Appends a node, unless there is the same; returns the name of its output."""
+        key = (operator, inputs, *attributes.items())
+        if key not in self.names:
+            self.names[key] = f"{operator}_{next(self.numbers)}"
+            self.nodes.append(helper.make_node(operator, inputs, [self.names[key]], domain=domain, **attributes))
+        return self.names[key]
 
     def constant(self, value: Tensor | np.ndarray[Any, Any], kind: type = np.float32) -> str:
-        """Appends a constant."""
-        name = f"constant_{len(self.constants)}"
-        array = value.detach().numpy() if isinstance(value, Tensor) else value
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array.astype(kind)), name))
+        """Appends a constant, unless it is there."""
+        array = np.ascontiguousarray((value.detach().numpy() if isinstance(value, Tensor) else value).astype(kind))
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self.constants:
+            self.constants[key] = numpy_helper.from_array(array, f"constant_{len(self.constants)}")
+        name: str = self.constants[key].name
         return name
+
+    def number(self, value: float, kind: type = np.float32) -> str:
+        """Appends a constant that is one number."""
+        return self.constant(np.array(value), kind)
 
     def axis(self, number: int) -> str:
         """Appends a constant list of one axis."""
         return self.constant(np.array([number]), np.int64)
 
-    def matrix(self, value: Tensor) -> str:
-        """Appends a float matrix; stored as float16, it is widened once, when the model is opened."""
+    def matrix(self, layer: _Linear) -> str:
+        """Appends the weights of a layer as a float matrix; if not stored so, it is computed when the model opens."""
+        if layer.integers is not None:
+            parts = self.constant(layer.integers.weight, np.int8), self.constant(layer.integers.scale)
+            return self.add("DequantizeLinear", *parts, axis=1)
         if self.weights == "float32":
-            return self.constant(value)
-        widened: str = self.add("Cast", self.constant(value, np.float16), to=TensorProto.FLOAT)
-        return widened
+            return self.constant(layer.weight.T)
+        return self.add("Cast", self.constant(layer.weight.T, np.float16), to=TensorProto.FLOAT)
 
     def rows(self, table: Tensor, indices: str) -> str:
         """Looks up rows of a table and widens only those. An 8-bit table has a scale for each row."""
@@ -123,7 +179,7 @@ class _Graph:
             scale = table.detach().abs().amax(1, keepdim=True).clamp(min=1e-12) / 127
             parts = (self.constant((table / scale).round(), np.int8), self.constant(scale))
             integers, scales = (self.add("Gather", part, indices) for part in parts)
-            read: str = self.add("Mul", self.add("Cast", integers, to=TensorProto.FLOAT), scales)
+            read = self.add("Mul", self.add("Cast", integers, to=TensorProto.FLOAT), scales)
         elif self.weights == "float16":
             read = self.add("Cast", self.add("Gather", self.constant(table, np.float16), indices), to=TensorProto.FLOAT)
         else:
@@ -133,75 +189,34 @@ class _Graph:
     def normalise(self, value: str, norm: Any, epsilon: float) -> str:
         """Layer normalisation."""
         parts = [self.constant(part) for part in (norm.weight, norm.bias)]
-        name: str = self.add("LayerNormalization", value, *parts, epsilon=epsilon)
-        return name
+        return self.add("LayerNormalization", value, *parts, epsilon=epsilon)
 
 
-def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]) -> Any:
+Products = Callable[..., list[tuple[str, Tensor]]]
+"""Of a graph, inputs and some layers: for each, inputs times weights, and the bias that is still to be added.
+
+`lowest` is a bound below all inputs, if there is one.
+"""
+
+
+def _build(encoder: Encoder, weights: str, layers: Sequence[_Layer]) -> Any:
     """The whole model."""
     graph = _Graph(weights)
-    fused = partial(graph.add, domain=_FUSED)
-    epsilon = float(encoder.config.layer_norm_eps)
-    heads = int(encoder.config.num_attention_heads)
-    activation = _ACTIVATIONS[encoder.config.hidden_act]
-
-    def linear(inputs: str, *layers: _Linear) -> list[tuple[str, Tensor]]:
-        """For each layer, inputs times its weights, and the bias that is still to be added."""
-        if weights == "int8":
-            return _integer_products(graph, inputs, layers)
-        return [(floats(inputs, layer), layer.bias) for layer in layers]
-
-    def floats(inputs: str, layer: _Linear) -> str:
-        product: str = graph.add("MatMul", inputs, graph.matrix(layer.weight.T))
-        return product
-
-    def feed_forward(inputs: str, up: _Linear, down: _Linear) -> tuple[str, Tensor]:
-        """The two layers around the activation: their product, and the bias that is still to be added."""
-        neurons = torch.arange(len(up.weight))
-        extreme = neurons[:0]
-        if down.sample is not None:
-            extreme = extreme_inputs(down.weight, down.sample, len(neurons) // _NEURONS_PER_EXTREME)
-            neurons = neurons[~torch.isin(neurons, extreme)]
-        ((inner, bias),) = linear(inputs, up.outputs(neurons))
-        inner = fused(activation, inner, graph.constant(bias))
-        ((product, bias),) = linear(inner, down.inputs(neurons))
-        if len(extreme):
-            inner = fused(activation, floats(inputs, up.outputs(extreme)), graph.constant(up.bias[extreme]))
-            product = graph.add("Add", product, floats(inner, down.inputs(extreme)))
-        return product, bias
-
-    def add_and_normalise(product: tuple[str, Tensor], skip: str, norm: Any) -> str:
-        value, bias = product
-        # onnxruntime has one operator for all of this, but on a CPU it takes several times as long.
-        summed = graph.add("Add", graph.add("Add", value, skip), graph.constant(bias))
-        return graph.normalise(summed, norm, epsilon)
-
-    def part(layer: Any) -> _Linear:
-        return _Linear(layer.weight.detach(), layer.bias.detach(), samples.get(layer))
-
-    hidden = _embed(graph, encoder, epsilon)
-    layers = encoder.model.encoder.layer
-    for layer in layers:
-        attention = layer.attention
-        query, key, value = map(part, (attention.self.query, attention.self.key, attention.self.value))
-        if layer is not layers[-1]:
-            kept = hidden
-            mixed = linear(hidden, query, key, value)
-        else:  # the last layer: only the kept pieces need a query and what follows from it
-            kept = graph.add("Slice", hidden, "keep_start", "keep_end", graph.axis(1))
-            mixed = linear(kept, query) + linear(hidden, key, value)
-        biases = graph.constant(torch.cat([bias for _, bias in mixed]))
-        context = fused("MultiHeadAttention", *(part for part, _ in mixed), biases, num_heads=heads)
-        (product,) = linear(context, part(attention.output.dense))
-        middle = add_and_normalise(product, kept, attention.output.LayerNorm)
-        product = feed_forward(middle, part(layer.intermediate.dense), part(layer.output.dense))
-        hidden = add_and_normalise(product, middle, layer.output.LayerNorm)
-    graph.nodes.append(helper.make_node("Identity", [hidden], ["vectors"]))
+    hidden = _embed(graph, encoder)
+    vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, [1, "kept", encoder.width])
+    if weights == "int8":
+        branches = {}
+        for name, products in (("then_branch", _integer_products), ("else_branch", _float_products)):
+            branch = graph.branch()
+            _encode(branch, encoder.config, layers, hidden, products)
+            branches[name] = helper.make_graph(branch.nodes, name, [], [vectors])
+        graph.nodes.append(helper.make_node("If", [graph.number(True, np.bool_)], ["vectors"], **branches))
+    else:
+        _encode(graph, encoder.config, layers, hidden, _float_products)
     inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "pieces"])]
     inputs += [helper.make_tensor_value_info(name, TensorProto.INT64, [1]) for name in ("keep_start", "keep_end")]
-    outputs = [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, [1, "kept", encoder.width])]
     model = helper.make_model(
-        helper.make_graph(graph.nodes, "encoder", inputs, outputs, graph.constants),
+        helper.make_graph(graph.nodes, "encoder", inputs, [vectors], list(graph.constants.values())),
         producer_name="longcoref",
         opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(_FUSED, 1)],
         ir_version=9,
@@ -212,7 +227,46 @@ def _build(encoder: Encoder, weights: str, samples: dict[nn.Module, InputSample]
     return model
 
 
-def _embed(graph: _Graph, encoder: Encoder, epsilon: float) -> str:
+def _encode(graph: _Graph, config: Any, layers: Sequence[_Layer], hidden: str, products: Products) -> None:
+    """All layers, from the embeddings to `vectors`."""
+    activation = _ACTIVATIONS[config.hidden_act]
+
+    def activated(product: tuple[str, Tensor]) -> str:
+        return graph.add(activation, product[0], graph.constant(product[1]), domain=_FUSED)
+
+    def add_and_normalise(product: tuple[str, Tensor], skip: str, norm: Any) -> str:
+        value, bias = product
+        # onnxruntime has one operator for all of this, but on a CPU it takes several times as long.
+        summed = graph.add("Add", graph.add("Add", value, skip), graph.constant(bias))
+        return graph.normalise(summed, norm, float(config.layer_norm_eps))
+
+    for layer in layers:
+        if layer is not layers[-1]:
+            kept = hidden
+            mixed = products(graph, hidden, layer.query, layer.key, layer.value)
+        else:  # the last layer: only the kept pieces need a query and what follows from it
+            kept = graph.add("Slice", hidden, "keep_start", "keep_end", graph.axis(1))
+            mixed = products(graph, kept, layer.query) + products(graph, hidden, layer.key, layer.value)
+        biases = graph.constant(torch.cat([bias for _, bias in mixed]))
+        values = (value for value, _ in mixed)
+        context = graph.add(
+            "MultiHeadAttention", *values, biases, domain=_FUSED, num_heads=int(config.num_attention_heads)
+        )
+        (product,) = products(graph, context, layer.output)
+        middle = add_and_normalise(product, kept, layer.norms[0])
+        parts: list[str] = []
+        bias = layer.bias
+        for up, down in layer.neurons:
+            (product,) = products(graph, middle, up)
+            ((part, rest),) = products(graph, activated(product), down, lowest=_LOWEST[activation])
+            parts.append(part)
+            bias = bias + rest
+        product = reduce(partial(graph.add, "Add"), parts), bias
+        hidden = add_and_normalise(product, middle, layer.norms[1])
+    graph.nodes.append(helper.make_node("Identity", [hidden], ["vectors"]))
+
+
+def _embed(graph: _Graph, encoder: Encoder) -> str:
     """The normalised sum of piece, position and segment embeddings; there is one segment."""
     tables = encoder.model.embeddings
     first = encoder.config.pad_token_id + 1 if "roberta" in encoder.config.model_type else 0
@@ -220,36 +274,107 @@ def _embed(graph: _Graph, encoder: Encoder, epsilon: float) -> str:
     length = graph.add("Shape", "ids", start=1, end=2)
     placed = graph.add("Slice", graph.constant(places), graph.axis(0), length, graph.axis(0))
     summed = graph.add("Add", graph.rows(tables.word_embeddings.weight, "ids"), placed)
-    return graph.normalise(summed, tables.LayerNorm, epsilon)
+    return graph.normalise(summed, tables.LayerNorm, float(encoder.config.layer_norm_eps))
 
 
-def _integer_products(graph: _Graph, inputs: str, layers: Sequence[_Linear]) -> list[tuple[str, Tensor]]:
-    """Inputs times 8-bit weights. Each row of inputs has its own scale, so that rows do not affect each other.
+def _float_products(
+    graph: _Graph, inputs: str, *layers: _Linear, lowest: float | None = None
+) -> list[tuple[str, Tensor]]:
+    """Inputs times weights in float."""
+    if layers[0].integers is not None:
+        inputs = graph.add("Mul", inputs, graph.constant(1 / layers[0].integers.smooth))
+    return [(graph.add("MatMul", inputs, graph.matrix(layer)), layer.bias) for layer in layers]
 
-    An input is two bytes of 7 bits: the second one is what rounding to the first leaves.
-    """
-    sample, smooth = layers[0].sample, smoothing([layer.weight for layer in layers])
-    assert sample is not None
+
+def _integer_products(
+    graph: _Graph, inputs: str, *layers: _Linear, lowest: float | None = None
+) -> list[tuple[str, Tensor]]:
+    """Inputs times weights in 8 bits. Each row of inputs has its own scale, so that rows do not affect each other."""
+    weights = [layer.integers for layer in layers if layer.integers is not None]
+    if not weights:
+        return _float_products(graph, inputs, *layers)
+    smooth = weights[0].smooth
     inputs = graph.add("Mul", inputs, graph.constant(1 / smooth))
-    size = graph.add("ReduceMax", graph.add("Abs", inputs), graph.axis(-1))  # (1, rows, 1)
-    step = graph.add("Mul", size, graph.constant(np.array(1 / (LARGEST - _MIDDLE))))
+    shift = torch.zeros_like(smooth)
+    if lowest is None:
+        size, middle = graph.add("Abs", inputs), 128
+    else:  # all of the byte's range is above the bound; what the shift adds to the product is a part of the bias
+        shift, middle = -lowest / smooth, 0
+        size = inputs = graph.add("Add", inputs, graph.constant(shift))
+    largest = graph.add("ReduceMax", size, graph.axis(-1))  # (1, rows, 1)
+    step = graph.add("Mul", largest, graph.number(1 / (255 - middle)))
     steps = graph.add("Reshape", step, graph.axis(-1))  # (rows,)
-    zeros = graph.add("Expand", graph.constant(np.array(_MIDDLE), np.uint8), graph.add("Shape", steps))
-    first = graph.add("QuantizeLinear", inputs, steps, zeros, axis=1)
-    rest = graph.add("Sub", inputs, graph.add("DequantizeLinear", first, steps, zeros, axis=1))
-    finer = graph.add("Mul", steps, graph.constant(np.array(1 / _FINER)))
-    second = graph.add("QuantizeLinear", rest, finer, zeros, axis=1)
-    zero, shares = graph.constant(np.array(_MIDDLE), np.uint8), [graph.constant(np.array(x)) for x in (1, 1 / _FINER)]
+
+    def zeros(middle: int) -> str:
+        return graph.add("Expand", graph.number(middle, np.uint8), graph.add("Shape", steps))
+
+    first = graph.add("QuantizeLinear", inputs, steps, zeros(middle), axis=1)
+    rounded = [(first, 1.0, middle)]
+    if any(layer.bytes > 1 for layer in layers):
+        rest = graph.add("Sub", inputs, graph.add("DequantizeLinear", first, steps, zeros(middle), axis=1))
+        finer = graph.add("Mul", steps, graph.number(1 / _FINER))
+        rounded.append((graph.add("QuantizeLinear", rest, finer, zeros(128), axis=1), 1 / _FINER, 128))
     products = []
-    for layer in layers:
-        integers = integer_weights(layer.weight, sample, smooth)
+    for layer, integers in zip(layers, weights, strict=True):
         matrix, scale = graph.constant(integers.weight, np.int8), graph.constant(integers.scale)
-        coarse, fine = (
-            graph.add("MatMulIntegerToFloat", byte, matrix, share, scale, zero, domain=_FUSED)
-            for byte, share in zip((first, second), shares, strict=True)
-        )
-        products.append((graph.add("Mul", graph.add("Add", coarse, fine), step), layer.bias))
+        parts = [
+            graph.add(
+                "MatMulIntegerToFloat",
+                *(byte, matrix, graph.number(share), scale, graph.number(zero, np.uint8)),
+                domain=_FUSED,
+            )
+            for byte, share, zero in rounded[: layer.bytes]
+        ]
+        whole = parts[0] if len(parts) == 1 else graph.add("Add", *parts)
+        bias = layer.bias - shift @ (integers.weight * integers.scale)
+        products.append((graph.add("Mul", whole, step), bias))
     return products
+
+
+def _layers(
+    encoder: Encoder, samples: Mapping[nn.Module, InputSample] | None, input_bytes: Mapping[str, int]
+) -> list[_Layer]:
+    """The layers of an encoder; given samples of their inputs, in 8 bits."""
+
+    def plain(module: Any) -> _Linear:
+        return _Linear(module.weight.detach(), module.bias.detach())
+
+    def rounded(sample: InputSample, **layers: _Linear) -> Iterator[_Linear]:
+        smooth = smoothing([layer.weight for layer in layers.values()], sample)
+        for name, layer in layers.items():
+            yield _Linear(layer.weight, layer.bias, integer_weights(layer.weight, sample, smooth), input_bytes[name])
+
+    def groups(sample: InputSample, up: _Linear, inner: InputSample, down: _Linear) -> list[tuple[_Linear, _Linear]]:
+        """The extreme neurons in float, the large ones, and the others."""
+        size = len(up.weight)
+        extreme = extreme_inputs(down.weight, inner, size // _NEURONS_PER_EXTREME)
+        usual = torch.tensor(sorted({*range(size)} - {*extreme.tolist()}))
+        (usual_up,) = rounded(sample, up=up.outputs(usual))
+        (usual_down,) = rounded(inner.of(usual), down=down.inputs(usual))
+        assert usual_down.integers is not None
+        order = (inner.largest[usual] / usual_down.integers.smooth).argsort(descending=True)
+        large, others = order.tensor_split([len(usual) // _NEURONS_PER_LARGE])
+        from_large = replace(usual_down.inputs(large), bytes=input_bytes["down_from_large"])
+        found = [
+            (up.outputs(extreme), down.inputs(extreme)),
+            (usual_up.outputs(large), from_large),
+            (usual_up.outputs(others), usual_down.inputs(others)),
+        ]
+        return [(up, down) for up, down in found if len(up.bias)]
+
+    found = []
+    for layer in encoder.model.encoder.layer:
+        own, mixing = layer.attention.self, layer.attention.output
+        query, key, value, output = map(plain, (own.query, own.key, own.value, mixing.dense))
+        up, down = plain(layer.intermediate.dense), plain(layer.output.dense)
+        neurons = [(up, replace(down, bias=torch.zeros_like(down.bias)))]
+        if samples is not None:
+            query, key, value = rounded(samples[own.query], query=query, key=key, value=value)
+            (output,) = rounded(samples[mixing.dense], output=output)
+            neurons = groups(samples[layer.intermediate.dense], up, samples[layer.output.dense], down)
+        norms = (mixing.LayerNorm, layer.output.LayerNorm)
+        found.append(_Layer(query, key, value, output, neurons, down.bias, norms))
+    return found
 
 
 def _input_samples(encoder: Encoder, sample: Sample) -> dict[nn.Module, InputSample]:

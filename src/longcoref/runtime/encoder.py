@@ -2,11 +2,12 @@
 
 Every window is a separate run on one thread, so its vectors depend on its pieces only, not on the other windows or the
 number of threads. Threads work on different windows.
+
+A file may have its layers as the branches of an `If`: the first multiplies bytes, the second floats.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,8 +19,9 @@ import onnxruntime
 
 from longcoref.errors import ModelError
 from longcoref.runtime.foreign import as_model_error
-from longcoref.runtime.onnx_file import has_external_data
+from longcoref.runtime.onnx_file import has_external_data, with_branch
 from longcoref.runtime.pieces import Integers
+from longcoref.runtime.processor import multiplies_bytes, processors
 from longcoref.runtime.windows import Window
 
 Vectors = npt.NDArray[np.float32]
@@ -33,9 +35,12 @@ class WindowEncoder(Protocol):
 
 
 class OnnxEncoder:
-    """An open `encoder.onnx` file: `width` numbers per piece, at most `max_pieces` pieces per window."""
+    """An open `encoder.onnx` file: `width` numbers per piece, at most `max_pieces` pieces per window.
 
-    def __init__(self, path: str | Path, *, threads: int | None = None) -> None:
+    `in_bytes` is how a file that can do both multiplies; by default, as is best on this processor.
+    """
+
+    def __init__(self, path: str | Path, *, threads: int | None = None, in_bytes: bool | None = None) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4  # errors are raised, not logged
@@ -45,18 +50,24 @@ class OnnxEncoder:
         options.enable_mem_reuse = False
         # The exported graph already uses the fastest operators; further fusions make it slower.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        # On, because weights in 8 bits that are multiplied in float must become floats once, when the model is opened.
+        options.add_session_config_entry("session.disable_quant_qdq", "1")
         self._path = path
         if has_external_data(Path(path)):
             raise ModelError(f"{path}: keeps weights in other files, which no hash covers; export the model again")
+        model = with_branch(Path(path), multiplies_bytes() if in_bytes is None else in_bytes)
         with as_model_error(f"{path}: is not an encoder.onnx that longcoref wrote"):
-            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            self._session = onnxruntime.InferenceSession(
+                model or str(path), options, providers=["CPUExecutionProvider"]
+            )
+            self._session._model_bytes = None  # onnxruntime would keep them, although they are not needed any more
             properties: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
             self._opening = np.array(properties["opening"].split(), np.int64)
             self._closing = np.array(properties["closing"].split(), np.int64)
             self.max_pieces = int(properties["max_pieces"])
             self.weights = properties["weights"]
             self.width = int(self._session.get_outputs()[0].shape[-1])
-        self.threads = threads or _processors()
+        self.threads = threads or processors()
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def check_vocabulary(self, largest: int) -> None:
@@ -87,8 +98,3 @@ class OnnxEncoder:
         if not np.isfinite(vectors).all():
             raise ModelError(f"{self._path}: a vector is not finite, so the weights are damaged; get the model again")
         return vectors
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,13 +1,18 @@
-"""Does an ONNX file keep its tensors in other files? Read without the onnx package.
+"""What the runtime must know about an ONNX file before onnxruntime opens it. Read without the onnx package.
 
-onnxruntime follows such references, and the hashes of model.toml do not cover what they lead to.
+onnxruntime follows references to other files, and the hashes of model.toml do not cover what they lead to. And it
+computes the constants of both branches of an `If` before it drops one of them, which takes time and memory; so the
+runtime takes the branch itself.
 """
 
 from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 from longcoref.runtime.foreign import as_model_error
 
@@ -23,45 +28,114 @@ _INSIDE: Mapping[str, Mapping[int, str]] = {
     "tensor": {},
 }
 _EXTERNAL_DATA, _DATA_LOCATION = 13, 14  # fields of a tensor
+_GRAPH = 7  # a field of the model
+_NODE = 1  # a field of a graph
+_OPERATOR, _ATTRIBUTE = 4, 5  # fields of a node
+_NAME, _SUBGRAPH = 1, 6  # fields of an attribute
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5  # wire types of protocol buffers
+
+
+class _Field(NamedTuple):
+    """A field of a message, at `start` up to `end`: a number, or the place and size of bytes."""
+
+    number: int
+    value: int
+    size: int | None
+    start: int
+    end: int
 
 
 def has_external_data(path: Path) -> bool:
     """Whether any tensor of the file refers to another file."""
+    with _opened(path) as content:
+        waiting = [("model", 0, len(content))]
+        while waiting:
+            message, start, end = waiting.pop()
+            for field in _fields(content, start, end):
+                if message == "tensor" and (
+                    field.number == _EXTERNAL_DATA or (field.number == _DATA_LOCATION and field.value)
+                ):
+                    return True
+                if field.size is not None and field.number in _INSIDE[message]:
+                    waiting.append((_INSIDE[message][field.number], field.value, field.end))
+    return False
+
+
+def with_branch(path: Path, condition: bool) -> bytes | None:
+    """The model with one branch of its `If` nodes in their place, or None if it has none.
+
+    The values that a branch computes must have the names of the values of its `If`.
+    """
+    branch = b"then_branch" if condition else b"else_branch"
+    with _opened(path) as content:
+        model = list(_fields(content, 0, len(content)))
+        graph = next((field for field in model if field.number == _GRAPH), None)
+        if graph is None:
+            return None
+        parts: list[_Field] = []
+        found = False
+        for field in _fields(content, graph.value, graph.end):
+            taken = _branch(content, field, branch) if field.number == _NODE else None
+            if taken is None:
+                parts.append(field)
+            else:
+                found = True
+                parts += [part for part in _fields(content, taken.value, taken.end) if part.number == _NODE]
+        if not found:
+            return None
+        written = BytesIO()  # unlike a list of parts, it holds the model only once
+        for field in model:
+            if field is not graph:
+                written.write(content[field.start : field.end])
+        written.write(_written(_GRAPH << 3 | _BYTES) + _written(sum(part.end - part.start for part in parts)))
+        for part in parts:
+            written.write(content[part.start : part.end])
+        return written.getvalue()
+
+
+def _branch(content: mmap.mmap, node: _Field, name: bytes) -> _Field | None:
+    """The branch of this name, if the node is an `If`."""
+    fields = list(_fields(content, node.value, node.end))
+    if not any(field.number == _OPERATOR and content[field.value : field.end] == b"If" for field in fields):
+        return None
+    for attribute in fields:
+        if attribute.number == _ATTRIBUTE:
+            parts = {field.number: field for field in _fields(content, attribute.value, attribute.end)}
+            if content[parts[_NAME].value : parts[_NAME].end] == name:
+                return parts[_SUBGRAPH]
+    raise ValueError(f"an If without {name.decode()}")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[mmap.mmap]:
     with (
         as_model_error(f"{path}: is not an ONNX file"),
         path.open("rb") as stream,
         mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
-        waiting = [("model", 0, len(content))]
-        while waiting:
-            message, start, end = waiting.pop()
-            for field, value, size in _fields(content, start, end):
-                if message == "tensor" and (field == _EXTERNAL_DATA or (field == _DATA_LOCATION and value)):
-                    return True
-                if size is not None and field in _INSIDE[message]:
-                    waiting.append((_INSIDE[message][field], value, value + size))
-    return False
+        yield content
 
 
-def _fields(content: mmap.mmap, start: int, end: int) -> Iterator[tuple[int, int, int | None]]:
-    """The fields of a message: number, then the value of a number, or the place and size of bytes."""
+def _fields(content: mmap.mmap, start: int, end: int) -> Iterator[_Field]:
+    """The fields of a message."""
     while start < end:
-        key, start = _varint(content, start)
-        field, wire = key >> 3, key & 7
+        key, place = _varint(content, start)
+        number, wire = key >> 3, key & 7
         if wire == _VARINT:
-            value, start = _varint(content, start)
-            yield field, value, None
+            value, stop = _varint(content, place)
+            yield _Field(number, value, None, start, stop)
         elif wire == _BYTES:
-            size, start = _varint(content, start)
-            if start + size > end:
+            size, value = _varint(content, place)
+            stop = value + size
+            if stop > end:
                 raise ValueError("a field reaches beyond its message")
-            yield field, start, size
-            start += size
+            yield _Field(number, value, size, start, stop)
         elif wire in (_EIGHT_BYTES, _FOUR_BYTES):
-            start += 8 if wire == _EIGHT_BYTES else 4
+            stop = place + (8 if wire == _EIGHT_BYTES else 4)
+            yield _Field(number, 0, None, start, stop)
         else:
             raise ValueError(f"wire type {wire}")
+        start = stop
 
 
 def _varint(content: mmap.mmap, start: int) -> tuple[int, int]:
@@ -74,3 +148,12 @@ def _varint(content: mmap.mmap, start: int) -> tuple[int, int]:
             return value, start
         if shift > 63:
             raise ValueError("a number has more than 64 bits")
+
+
+def _written(value: int) -> bytes:
+    """A number as it stands in a message."""
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*written, value])
