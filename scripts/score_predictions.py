@@ -1,11 +1,12 @@
 """Scores the kept predictions for LitBank's test documents: python scripts/score_predictions.py LITBANK
 
-LITBANK is a clone of lrec2020-coref. The model that ships has seen all of LitBank, so its quality is shown by models
+LITBANK is a clone of lrec2020-coref. The models that ship have seen all of LitBank, so their quality is shown by models
 that the same recipe trained on the training part of a fold. What they predict for the test part is kept in
-docs/predictions/litbank.json, as spans of words without the text.
+docs/predictions, as spans of words without the text: `litbank` for the default model, `litbank-modern` for the other.
 
-    longcoref crossval configs/general-fold.toml --out runs/folds --folds 0-2 --set train.start=runs/general
+    longcoref crossval configs/fiction-fold.toml --out runs/folds …     # as that file says
     python scripts/score_predictions.py LITBANK --collect runs/folds    # keeps the predictions of these folds
+    python scripts/score_predictions.py LITBANK --kept litbank-modern
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from longcoref.formats import read_corpus
 from longcoref.metrics.corpus import score_corpus
 from longcoref.spans import WordSpan
 
-KEPT = Path(__file__).parent.parent / "docs" / "predictions" / "litbank.json"
+PREDICTIONS = Path(__file__).parent.parent / "docs" / "predictions"
 Spans = list[list[list[int]]]
 
 
@@ -50,15 +51,16 @@ def main() -> None:
     parser.add_argument("--types-data", type=Path, help="a clone of litbank: also print the share of mentions found")
     parser.add_argument("--collect", type=Path, metavar="FOLDS", help="keep the predictions of a crossval folder")
     parser.add_argument("--memory", default="learned-20", help="with --collect: the memory, as in the folder's names")
+    parser.add_argument("--kept", default="litbank", help="the predictions to score, or to keep with --collect")
     options = parser.parse_args()
+    kept = PREDICTIONS / f"{options.kept}.json"
     if options.collect:
-        KEPT.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_text(KEPT) as stream:
+        with atomic_text(kept) as stream:
             json.dump(collect(options.collect, options.memory), stream, separators=(",", ":"))
             stream.write("\n")
     keys: list[Document] = []
     responses: list[Document] = []
-    for fold, documents in json.loads(KEPT.read_text(encoding="utf-8")).items():
+    for fold, documents in json.loads(kept.read_text(encoding="utf-8")).items():
         own = list(
             read_corpus(options.litbank, format="litbank", fold=int(fold), part="test", types=options.types_data)
         )
