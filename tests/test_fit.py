@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_without_a_file_the_shipped_weights_are_scored(corpus: Path, capsys: pyt
     assert capsys.readouterr().out.startswith(f"dev speaker: {right} of {total}")
 
 
-def test_hidden_addressees_are_learned_from_too(corpus: Path) -> None:
+def test_hidden_addressees_are_learned_from_and_hidden_speakers_are_not(corpus: Path) -> None:
     """In these texts the first name of the paragraph before is the addressee, which the annotation does not show."""
     turns = [("Ann", "Tom"), ("Tom", "Kate"), ("Kate", "Ann")] * 4
     text = "\n\n".join(f'{one} met {other}.\n\n"Well," said {other}.' for one, other in turns)
@@ -93,6 +94,8 @@ def test_hidden_addressees_are_learned_from_too(corpus: Path) -> None:
         for (one, _), quotation in zip(turns, quotations, strict=True)
     )
     train = read_annotated(corpus, "train")
-    before, after = learn(train), learn(train, [Asked(document, questions, tuple(names))])
+    speakers = tuple(replace(question, kind="speaker") for question in questions)
+    hidden = [Asked(document, asked, tuple(names)) for asked in (questions, speakers)]
+    before, after = learn(train), learn(train, hidden)
     assert after["addressee"]["subject_before"] > before["addressee"]["subject_before"]
     assert after["speaker"] == before["speaker"]
