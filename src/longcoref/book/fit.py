@@ -1,12 +1,13 @@
-"""Learns the weights of the speaker and addressee cues on LitBank's annotated quotations, and on hidden names.
+"""Learns the weights of the speaker and addressee cues on LitBank's annotated quotations, and on hidden addressees.
 
     python -m longcoref.book.fit --data CORPORA --weights speakers.json    learn on fold 0 train, write, score dev
     python -m longcoref.book.fit --data CORPORA --part test                score the shipped weights
 
 CORPORA holds clones of lrec2020-coref and litbank. Quotations, mentions and entities are the annotated ones. Where the
-whole novel is available, its text shows the paragraphs, as it does when a text is resolved. With `--hidden FOLDER`,
-weights are also learned on the speakers and addressees that `scripts/measure_hidden.py --learn` has hidden in novels,
-among the mentions that the model found there.
+whole novel is available, its text shows the paragraphs, as it does when a text is resolved. With `--hidden FOLDER`, the
+weights of addressees are also learned on those that `scripts/measure_hidden.py --learn` has hidden in novels, among the
+mentions that the model found there. Annotated addressees are few: only a "you" shows them. Annotated speakers are not,
+and hidden ones bring nothing.
 """
 
 from __future__ import annotations
@@ -150,26 +151,25 @@ def _with_addressees(quotations: Sequence[Quotation], table: Table) -> list[Quot
 
 
 def learn(corpus: Sequence[Annotated], asked: Sequence[Asked] = ()) -> dict[str, dict[str, float]]:
-    """The weights that make the annotated speakers and addressees likely, and those hidden in other texts.
+    """The weights that make the annotated speakers and addressees likely, and the addressees hidden in other texts.
 
-    The candidates of a hidden speaker depend on who speaks before; that is decided by the weights of the annotation.
+    The candidates of a hidden addressee depend on who speaks; that is decided by the weights of the annotation.
     """
-    known = [(task, *question) for item in corpus for task in CUES for question in _questions(item, task)]
-    weights = {task: _fitted(known, task) for task in CUES}
-    found = [question for item in asked for question in _hidden_questions(item, weights)]
-    return {task: _fitted([*known, *found], task) for task in CUES} if found else weights
+    known = {task: [question for item in corpus for question in _questions(item, task)] for task in CUES}
+    weights = {task: _fitted(questions, task) for task, questions in known.items()}
+    found = [question for item in asked for question in _hidden_addressees(item, weights)]
+    return weights | {"addressee": _fitted([*known["addressee"], *found], "addressee")}
 
 
-def _fitted(questions: Sequence[tuple[str, list[Candidate], int | None]], task: str) -> dict[str, float]:
+def _fitted(questions: Sequence[tuple[list[Candidate], int | None]], task: str) -> dict[str, float]:
     cues = CUES[task]
     examples = []
-    for one, candidates, gold in questions:
-        if one == task:
-            right = np.array([candidate.entity == gold for candidate in candidates])
-            if right.any():
-                rows = [[candidate.cues.get(cue, 0.0) for cue in cues] for candidate in candidates]
-                chances = np.array([candidate.chance for candidate in candidates])
-                examples.append((np.array(rows), chances, right))
+    for candidates, gold in questions:
+        right = np.array([candidate.entity == gold for candidate in candidates])
+        if right.any():
+            rows = [[candidate.cues.get(cue, 0.0) for cue in cues] for candidate in candidates]
+            chances = np.array([candidate.chance for candidate in candidates])
+            examples.append((np.array(rows), chances, right))
     return dict(zip(cues, _descend(examples, len(cues)).round(3).tolist(), strict=True))
 
 
@@ -186,8 +186,8 @@ def _questions(item: Annotated, task: str) -> Iterator[tuple[list[Candidate], in
             yield addressee_candidates(dialogue, number, voices, addressed), addressed[number]
 
 
-def _hidden_questions(item: Asked, weights: Weights) -> Iterator[tuple[str, list[Candidate], int | None]]:
-    """The candidates of each hidden speaker and addressee with the answer, where somebody is called by the name."""
+def _hidden_addressees(item: Asked, weights: Weights) -> Iterator[tuple[list[Candidate], int | None]]:
+    """The candidates of each hidden addressee with the answer, where somebody is called by the name."""
     table = Table.of(item.document, item.mentions)
     for step in passes(EVERYTHING):
         if step is attribute_quotations:
@@ -198,17 +198,12 @@ def _hidden_questions(item: Asked, weights: Weights) -> Iterator[tuple[str, list
     holders = item.holders([row.entity for row in table.rows])
     dialogue = Dialogue(table.document, quotations, rows)
     spoken, addressed = ([getattr(quotation, task) for quotation in quotations] for task in CUES)
-    voices, turns = Voices(dialogue, spoken), Turns()
-    asked = {question.start: question for question in item.questions if question.kind in CUES}
+    voices = Voices(dialogue, spoken)
+    asked = {question.start: question.name for question in item.questions if question.kind == "addressee"}
     for number, quotation in enumerate(quotations):
-        question = asked.get(quotation.start)
-        if question is not None and question.name in holders:
-            if question.kind == "speaker":
-                candidates = speaker_candidates(dialogue, number, turns)
-            else:
-                candidates = addressee_candidates(dialogue, number, voices, addressed)
-            yield question.kind, candidates, holders[question.name]
-        turns.add(spoken[number])
+        holder = holders.get(asked.get(quotation.start, ""))
+        if holder is not None:
+            yield addressee_candidates(dialogue, number, voices, addressed), holder
 
 
 def _descend(examples: Sequence[tuple[Floats, Floats, npt.NDArray[np.bool_]]], count: int) -> Floats:
@@ -252,14 +247,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--part", default="dev", help="part to score")
     parser.add_argument("--weights", type=Path, help="learn on the train part, and write the weights to this file")
-    parser.add_argument("--hidden", type=Path, help="folder of texts with hidden speakers, to learn on as well")
+    parser.add_argument("--hidden", type=Path, help="folder of texts with hidden addressees, to learn on as well")
     options = parser.parse_args(arguments)
     weights = learned_weights()
     if options.weights is not None:
         train = read_annotated(options.data, "train", fold=options.fold)
         paths = [] if options.hidden is None else sorted(options.hidden.glob("*.json"))
         weights = learn(train, [Asked.of_file(path) for path in paths])
-        novels = f", speakers hidden in {len(paths)} novels" if paths else ""
+        novels = f", addressees hidden in {len(paths)} parts of novels" if paths else ""
         table = {"trained_on": f"LitBank fold {options.fold} train{novels}", **weights}
         options.weights.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     for task, (right, total) in accuracy(
