@@ -35,17 +35,21 @@ _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(?:\n```\n.*?^```\n)?", r
 
 @contextmanager
 def encoding_once() -> Iterator[None]:
-    """Makes every encoder reuse the vectors of windows that were encoded before."""
+    """Makes every encoder reuse the vectors of windows that were encoded before.
+
+    Encoders multiply in floats, so that the pages are the same whatever the processor can do.
+    """
     encode = OnnxEncoder.encode
-    known: dict[tuple[bytes, tuple[Window, ...]], Vectors] = {}
+    known: dict[tuple[str, bytes, tuple[Window, ...]], Vectors] = {}
 
     def cached(self: OnnxEncoder, ids: Integers, windows: Sequence[Window]) -> Vectors:
-        key = (ids.tobytes(), tuple(windows))
+        key = (str(self.path), ids.tobytes(), tuple(windows))
         if key not in known:
             known[key] = encode(self, ids, windows)
         return known[key]
 
-    with patch.object(OnnxEncoder, "encode", cached):
+    in_floats = patch("longcoref.runtime.encoder.multiplies_bytes", lambda: False)
+    with patch.object(OnnxEncoder, "encode", cached), in_floats:
         yield
 
 

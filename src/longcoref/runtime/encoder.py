@@ -52,7 +52,7 @@ class OnnxEncoder:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         # On, because weights in 8 bits that are multiplied in float must become floats once, when the model is opened.
         options.add_session_config_entry("session.disable_quant_qdq", "1")
-        self._path = path
+        self.path = path
         if has_external_data(Path(path)):
             raise ModelError(f"{path}: keeps weights in other files, which no hash covers; export the model again")
         model = with_branch(Path(path), multiplies_bytes() if in_bytes is None else in_bytes)
@@ -72,7 +72,7 @@ class OnnxEncoder:
 
     def check_vocabulary(self, largest: int) -> None:
         """Raises `ModelError` if the encoder has no vector for the largest piece id of the tokenizer."""
-        with as_model_error(f"{self._path}: cannot encode piece {largest}, which tokenizer.json has"):
+        with as_model_error(f"{self.path}: cannot encode piece {largest}, which tokenizer.json has"):
             self._run(np.array([largest], np.int32), Window(0, 1, 0, 1))
 
     def encode(self, ids: Integers, windows: Sequence[Window]) -> Vectors:
@@ -86,7 +86,7 @@ class OnnxEncoder:
         return np.concatenate(list(apply(lambda window: self._encode(ids, window), windows)))
 
     def _encode(self, ids: Integers, window: Window) -> Vectors:
-        with as_model_error(f"{self._path}: cannot encode a window of {window.end - window.start} pieces"):
+        with as_model_error(f"{self.path}: cannot encode a window of {window.end - window.start} pieces"):
             return self._run(ids, window)
 
     def _run(self, ids: Integers, window: Window) -> Vectors:
@@ -96,5 +96,5 @@ class OnnxEncoder:
         inputs = {"ids": framed[None], "keep_start": keep_start, "keep_end": keep_end}
         vectors: Vectors = self._session.run(None, inputs)[0][0]
         if not np.isfinite(vectors).all():
-            raise ModelError(f"{self._path}: a vector is not finite, so the weights are damaged; get the model again")
+            raise ModelError(f"{self.path}: a vector is not finite, so the weights are damaged; get the model again")
         return vectors
