@@ -22,7 +22,7 @@ MAX_WORD_PIECES = 64
 _MAX_WORD_CHARACTERS = 1024
 """The rest of a longer word is not tokenized, so that the time stays linear in the text."""
 
-_MAX_CACHED_WORDS = 50_000
+_MAX_CACHED_WORDS = 10_000  # nearly all words of any stretch of text, in 2 MB
 _ESCAPED = {"/.": ".", "/?": "?"}
 """Corpora in the style of OntoNotes put a slash before these marks when they are words of their own."""
 
