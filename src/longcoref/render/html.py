@@ -55,13 +55,20 @@ Integers = npt.NDArray[np.int64]
 _MEMORY_ACTIONS = [kind.value for kind in ActionKind if kind is not ActionKind.INVALID]
 
 
-def page(result: Result | Mapping[str, Any], text: str, *, title: str = "", trace: Trace | None = None) -> str:
+def page(
+    result: Result | Mapping[str, Any],
+    text: str,
+    *,
+    title: str = "",
+    trace: Trace | Iterable[MentionRecord] | None = None,
+) -> str:
     """The reader page of a result, or of a record of the schema `longcoref/1`, and its text.
 
     Without a `title`, the page has the title that its text states, or else the id of the result. With a `trace`, it
     shows the memory over time and why a mention was put where it is.
     """
-    return "".join(_page_parts(result, text, title, trace))
+    decisions = trace if trace is None or isinstance(trace, Trace) else Trace(trace)
+    return "".join(_page_parts(result, text, title, decisions))
 
 
 def _page_parts(result: Result | Mapping[str, Any], text: str, title: str, trace: Trace | None) -> Iterator[str]:
