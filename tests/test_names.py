@@ -140,6 +140,18 @@ def test_a_name_that_fits_two_alike_is_nobody_s() -> None:
     assert name("Hallow") not in owner
 
 
+def test_a_given_name_that_nobody_has_may_be_an_initial() -> None:
+    arden = {name("L. Arden"): 1, name("Miss Arden"): 5, name("Lydia"): 11}
+    _, owner = people_of(arden, {})
+    assert len(set(owner.values())) == 1
+    _, owner = people_of({**arden, name("Lydia Moss"): 2}, {})  # somebody has it
+    assert owner[name("Lydia")] == owner[name("Lydia Moss")] != owner[name("Miss Arden")]
+    _, owner = people_of({name("H. Arden"): 2, name("Hallow"): 3}, {})  # not known as a given name
+    assert owner[name("Hallow")] != owner[name("H. Arden")]
+    _, owner = people_of({name("L. Arden"): 1, name("Mr. Arden"): 5, name("Lydia"): 11}, {})
+    assert owner[name("Lydia")] != owner[name("Mr. Arden")]
+
+
 def test_a_given_and_a_family_name_alone_are_of_one_who_has_both() -> None:
     names = {name("Ned Hallow"): 4, name("Ned"): 20, name("Hallow"): 12, name("Lady Hallow"): 5}
     _, owner = people_of(names, {name("Ned Hallow"): Counter({MASCULINE: 4})})

@@ -79,6 +79,7 @@ class _Register:
         self._by_part: defaultdict[str, set[int]] = defaultdict(set)
         self._by_full: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
         self._by_initial: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+        self._by_letter: defaultdict[str, set[int]] = defaultdict(set)
 
     def add(self, name: Name, number: int, count: int, genders: Counter[int]) -> None:
         """Gives a name to a person."""
@@ -86,16 +87,21 @@ class _Register:
         for part in {name.given, name.family, name.alone, *name.parts} - {""}:
             self._by_part[part].add(number)
         if len(name.parts) > 1:
+            if len(name.given) == 1:
+                self._by_letter[name.given].add(number)
             self._by_full[name.given, name.family].add(number)
             self._by_initial[name.given[:1], name.family].add(number)
 
     def near(self, name: Name) -> set[int]:
         """The people who share a part with a name; for a full name, a given name that agrees and the family name.
 
-        Full names are added first, and two of them are one person's only if both parts agree.
+        Full names are added first, and two of them are one person's only if both parts agree. A given name that nobody
+        has may be the L. of L. Arden.
         """
         if len(name.parts) == 1:
-            return set().union(*(self._by_part.get(part, ()) for part in {name.given, name.family, name.alone} - {""}))
+            parts = {name.given, name.family, name.alone} - {""}
+            found = set[int]().union(*(self._by_part.get(part, ()) for part in parts))
+            return found or (self._by_letter.get(name.alone[:1], set()) if name.usual_gender else found)
         if len(name.given) == 1:
             return self._by_initial.get((name.given, name.family), set())
         return self._by_full.get((name.given, name.family), set()) | self._by_full.get(

@@ -157,7 +157,8 @@ def contradict(first: Name, second: Name) -> bool:
             return one.alone != other.alone
         if one.alone:
             parts = {other.given, other.family, other.parts[0]} - {""}
-            return one.alone not in parts and one.parts[0] not in parts and bool(other.given and other.family)
+            shared = one.alone in parts or one.parts[0] in parts or _same_given(one.alone, other.given)
+            return not shared and bool(other.given and other.family)
     if first.given and second.given and not _same_given(first.given, second.given):
         return True
     if first.calls_by_given(second) or second.calls_by_given(first):
