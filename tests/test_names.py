@@ -9,9 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longcoref.book.people import people_of
+from longcoref.book.revision import BOOK_POLICIES, revise
 from longcoref.english.lexicon import FEMININE, MASCULINE, TITLES, Title
 from longcoref.english.names import Name, contradict, parse_name
 from longcoref.features.facts import is_title, mention_facts
+from longcoref.mention import MentionRecord
+from longcoref.spans import WordSpan
+from longcoref.text import tokenize
 
 
 def name(text: str) -> Name:
@@ -200,3 +204,24 @@ def test_a_name_alone_is_the_person_who_is_named_much_more_often() -> None:
 
 def test_where_somebody_lives_is_no_part_of_the_name() -> None:
     assert name("Mr. Utterson of Gaunt Street") == name("Mr. Utterson")
+
+
+@pytest.mark.parametrize(("gap", "one"), [(0, True), (200, False)])
+def test_a_person_without_a_name_gets_the_one_that_the_text_gives_them(gap: int, one: bool) -> None:
+    document = tokenize("An old man sat down. " + "It rained. " * (gap // 2) + "His name was Ned Moss. Ann knew him.")
+    spans = {
+        text: WordSpan(start, start + len(text.split()))
+        for text in ("An old man", "His", "Ned Moss", "Ann", "him")
+        for start in range(len(document.words))
+        if " ".join(document.words[start : start + len(text.split())]) == text
+    }
+    entities = {"An old man": 0, "His": 0, "Ned Moss": 1, "Ann": 2, "him": 0}
+    kinds = {"An old man": "NOM", "His": "PRON", "him": "PRON"}
+    records = [
+        MentionRecord.of(document, spans[text], kind=kinds.get(text, "PROP"), type="PER", entity=entity, score=0.9)
+        for text, entity in entities.items()
+    ]
+    revised = revise(document, records, BOOK_POLICIES["names"]).mentions
+    found = {mention.text: mention.entity for mention in revised}
+    assert found["An old man"] == found["His"] != found["Ann"]
+    assert (found["An old man"] == found["Ned Moss"]) is one

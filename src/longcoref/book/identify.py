@@ -12,12 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
 
-from longcoref.book.numbers import MOVED, NAME_REACH
+from longcoref.book.numbers import MOVED, NAME_REACH, SAME_CONVERSATION
 from longcoref.book.people import people_of
 from longcoref.book.table import Row, Table, genders_contradict
 from longcoref.cancellation import cancellable
 from longcoref.english.names import Name
 from longcoref.features.facts import HE_OR_SHE
+
+_IS = ("is", "was")
 
 
 def identify_people(table: Table) -> None:
@@ -52,6 +54,34 @@ def identify_people(table: Table) -> None:
                 row.move(person, MOVED)
             if row.name is not None or near is not None:
                 members.remember(entity, row.entity, row)
+    table.people = table.find_people()
+
+
+def join_introduced(table: Table) -> None:
+    """Makes one entity of a person without a name and the name that the text gives them: "His name was Ned Moss".
+
+    The person must have appeared shortly before, because a "his" that the reader took for somebody else must not give
+    a name to all that it knows about them.
+    """
+    words = table.document.words
+    named = {row.entity for row in table.rows if row.name is not None}
+    first: dict[int, int] = {}
+    owners: dict[int, Row] = {}
+    joined: dict[int, int] = {}
+    for row in cancellable(table.rows):
+        start = row.words.start
+        first.setdefault(row.entity, start)
+        if row.facts.pronoun in HE_OR_SHE:
+            owners[start] = row
+        owner = owners.get(start - 3)
+        if row.name is None or owner is None or owner.entity in named or owner.entity not in table.people:
+            continue
+        is_introduction = words[start - 2] == "name" and words[start - 1] in _IS
+        if is_introduction and start - first[owner.entity] <= SAME_CONVERSATION:
+            joined.setdefault(owner.entity, row.entity)
+    for row in table.rows:
+        row.entity = joined.get(row.entity, row.entity)
+        row.rivals = tuple((joined.get(rival, rival), score) for rival, score in row.rivals)
     table.people = table.find_people()
 
 
