@@ -169,7 +169,11 @@ class Reader:
     def write(self, selector: str, text: str) -> None:
         field = self.element(selector)
         field.send_keys(Keys.CONTROL, "a")
-        field.send_keys(text)
+        keys = text
+        if max(map(ord, text), default=0) > 0xFFFF:  # some drivers have no keys for such characters
+            self.driver.execute_cdp_cmd("Input.insertText", {"text": text.removesuffix("\n")})
+            keys = Keys.ENTER if text.endswith("\n") else ""
+        field.send_keys(keys)
         # The browser may handle keys after the driver has returned; the page redraws along with the value.
         if not text.endswith("\n"):  # Enter replaces the field
             WebDriverWait(self.driver, 30).until(lambda _: field.get_property("value") == text)

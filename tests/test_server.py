@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 import longcoref
 from longcoref.book.revision import NOTHING
-from longcoref.memory import memory_policy
+from longcoref.memory import chosen_policy
 from longcoref.render.outputs import write_results
 from longcoref.resolver import Resolver
 from longcoref.server import answers
@@ -106,7 +106,7 @@ def test_a_request_may_choose_its_memory(
     client: TestClient, resolver: Resolver, memory: str | None, cells: int | None
 ) -> None:
     answer = client.post(URL, json={"text": TEXT, "memory": memory, "cells": cells}).json()
-    own = Resolver(resolver.model, memory_policy(memory or "learned", cells))
+    own = Resolver(resolver.model, chosen_policy(resolver.model.config.memory, memory=memory, cells=cells))
     assert answer == own(TEXT).as_json()
     assert answer["memory"] == {"policy": memory or "learned", "capacity": cells}
 

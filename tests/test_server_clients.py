@@ -216,7 +216,7 @@ def test_a_client_that_disconnects_cancels_its_request(resolver: Resolver, strea
         assert metric(client, "longcoref_characters_total") < len(LONG) / 2
         encoder.count = 0
         client.post(URL, json={"text": LONG})
-        assert encoder.count > 3
+        assert encoder.count > 2  # all pieces
 
 
 @pytest.mark.parametrize("stream", [False, True])
