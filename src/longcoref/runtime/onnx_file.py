@@ -151,7 +151,7 @@ def _varint(content: mmap.mmap, start: int) -> tuple[int, int]:
 
 
 def _written(value: int) -> bytes:
-    """A number as it stands in a message."""
+    """A number as messages encode it."""
     written = bytearray()
     while value > 0x7F:
         written.append(value & 0x7F | 0x80)
