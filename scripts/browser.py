@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar, cast
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 FLAGS = (
@@ -62,11 +64,41 @@ def settle(driver: webdriver.Chrome) -> None:
     driver.execute_async_script("const done = arguments[0]; setTimeout(() => requestAnimationFrame(done), 400)")
 
 
-def texts(driver: webdriver.Chrome, selector: str) -> list[str]:
-    """The texts of all elements that a selector fits, read again if a redraw replaces one of them meanwhile."""
+Answer = TypeVar("Answer")
 
-    def read(_: object) -> tuple[list[str]]:
-        return ([element.text for element in driver.find_elements(By.CSS_SELECTOR, selector)],)
 
-    found: tuple[list[str]] = WebDriverWait(driver, 30, ignored_exceptions=[StaleElementReferenceException]).until(read)
-    return found[0]
+class View:
+    """A page in a browser, which may redraw any part of itself at any moment."""
+
+    def __init__(self, driver: webdriver.Chrome) -> None:
+        self.driver = driver
+
+    def element(self, selector: str) -> WebElement:
+        """The first element that a selector fits."""
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def again(self, act: Callable[[], Answer]) -> Answer:
+        """What `act` gives, asked again if a redraw replaces an element that it has found."""
+        waiting = WebDriverWait(self.driver, 30, ignored_exceptions=[StaleElementReferenceException])
+        answer: tuple[Answer] = waiting.until(lambda _: (act(),))
+        return answer[0]
+
+    def click(self, selector: str) -> None:
+        """Clicks an element."""
+        self.again(lambda: self.element(selector).click())
+
+    def text(self, selector: str) -> str:
+        """The text of an element."""
+        return self.again(lambda: self.element(selector).text)
+
+    def attribute(self, selector: str, name: str) -> str:
+        """An attribute of an element, or a property such as its value."""
+        return self.again(lambda: self.element(selector).get_attribute(name)) or ""
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of all elements that a selector fits, read at one moment."""
+        seen = (
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".map((one) => one.checkVisibility() ? one.innerText.trim() : '')"
+        )
+        return cast("list[str]", self.driver.execute_script(seen, selector))

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.alert import Alert
 from selenium.webdriver.common.by import By
@@ -28,7 +27,7 @@ from selenium.webdriver.support.expected_conditions import alert_is_present
 from selenium.webdriver.support.wait import WebDriverWait
 
 import longcoref
-from browser import texts
+from browser import View
 from longcoref.cli import main
 from longcoref.document import Document
 from longcoref.errors import UsageError
@@ -118,27 +117,30 @@ return false;
 """
 
 
-class Reader:
+class Reader(View):
     """A browser with a page, driven as a person would."""
 
     def __init__(self, driver: webdriver.Chrome, folder: Path) -> None:
-        self.driver, self.folder = driver, folder
+        super().__init__(driver)
+        self.folder, self.opened = folder, 0
 
     def open(self, html: str, place: str = "") -> Reader:
         path = self.folder / "page.html"
         path.write_text(html, encoding="utf-8")
-        self.driver.get("about:blank")  # otherwise another place in the same address would not load the file again
-        self.driver.get(path.as_uri() + place)
+        self.opened += 1  # in the address, as another place in the same one would not load the file again
+        self.driver.get(f"{path.as_uri()}?{self.opened}{place}")
         return self
 
-    def element(self, selector: str) -> WebElement:
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
+    def click_button(self, place: str, label: str) -> None:
+        """Clicks the button with this label that stands in `place`."""
 
-    def texts(self, selector: str) -> list[str]:
-        return texts(self.driver, selector)
+        def click() -> None:
+            buttons = self.driver.find_elements(By.CSS_SELECTOR, f"{place} button")
+            button = next(button for button in buttons if button.text == label)
+            self.driver.execute_script("arguments[0].scrollIntoView({block: 'nearest'})", button)
+            button.click()
 
-    def click(self, selector: str) -> None:
-        self.element(selector).click()
+        self.again(click)
 
     def entity(self, name: str) -> WebElement:
         """The row of the cast with this name."""
@@ -146,13 +148,8 @@ class Reader:
         return next(row for row in rows if row.find_element(By.CSS_SELECTOR, ".name").text == name)
 
     def choose(self, name: str) -> None:
-        """Clicks the row of the cast with this name, found again if a redraw replaces it meanwhile."""
-
-        def click(_: object) -> bool:
-            self.entity(name).click()
-            return True
-
-        WebDriverWait(self.driver, 30, ignored_exceptions=[StaleElementReferenceException]).until(click)
+        """Clicks the row of the cast with this name."""
+        self.again(lambda: self.entity(name).click())
 
     def ask(self, key: str) -> None:
         """Presses a key that asks for an entity, and waits for the question."""
@@ -160,11 +157,14 @@ class Reader:
         self.wait_for("#banner", "Choose in the cast")
 
     def cast(self) -> dict[str, int]:
-        return dict(zip(self.texts(".entity .name"), map(int, self.texts(".entity .count")), strict=True))
+        """How often each entity of the cast is mentioned, as its row says."""
+        rows = self.texts(".entity :is(.name, .count)")
+        return dict(zip(rows[::2], map(int, rows[1::2]), strict=True))
 
     def press(self, *keys: str) -> None:
+        """Presses keys one after the other, whatever has the focus."""
         for key in keys:
-            self.driver.switch_to.active_element.send_keys(key)
+            self.again(lambda key=key: self.driver.switch_to.active_element.send_keys(key))
 
     def write(self, selector: str, text: str) -> None:
         field = self.element(selector)
@@ -180,10 +180,7 @@ class Reader:
 
     def action(self, label: str) -> None:
         """Presses the button of the entity's panel with this label."""
-        buttons = self.driver.find_elements(By.CSS_SELECTOR, "#details button")
-        button = next(button for button in buttons if button.text == label)
-        self.driver.execute_script("arguments[0].scrollIntoView()", button)
-        button.click()
+        self.click_button("#details", label)
 
     def in_view(self, selector: str) -> bool:
         """Whether an element stands inside the visible part of the text."""
@@ -215,13 +212,11 @@ class Reader:
 
     def chip(self, place: str, label: str) -> None:
         """Presses the button of a filter."""
-        buttons = self.driver.find_elements(By.CSS_SELECTOR, f"{place} button")
-        next(button for button in buttons if button.text == label).click()
+        self.click_button(place, label)
 
     def banner(self, label: str) -> None:
         """Presses a button of the message at the top."""
-        buttons = self.driver.find_elements(By.CSS_SELECTOR, "#banner button")
-        next(button for button in buttons if button.text == label).click()
+        self.click_button("#banner", label)
 
     def mark(self, text: str) -> None:
         """Selects these words of the text, as with the mouse, and waits for the offer to make them a mention."""
@@ -231,15 +226,14 @@ class Reader:
 
     def offer(self, label: str) -> None:
         """Takes an offer for the selected words."""
-        buttons = self.driver.find_elements(By.CSS_SELECTOR, "#add button")
-        next(button for button in buttons if button.text == label).click()
+        self.click_button("#add", label)
 
     def dialog(self) -> Alert:
         """The question that the page asks."""
         return WebDriverWait(self.driver, 30).until(alert_is_present())
 
     def wait_for(self, selector: str, text: str) -> None:
-        WebDriverWait(self.driver, 30).until(lambda _: text in self.element(selector).text)
+        WebDriverWait(self.driver, 30).until(lambda _: any(text in found for found in self.texts(selector)))
 
 
 @pytest.fixture
@@ -268,7 +262,7 @@ def story_page(story: Result) -> str:
 def test_the_page_shows_the_text_and_the_cast(reader: Reader, story: Result, story_page: str) -> None:
     reader.open(story_page)
     assert reader.cast() == {cluster.name: len(cluster) for cluster in story if len(cluster) > 1}
-    assert "a woman with one trunk" in reader.element("#blocks").text
+    assert "a woman with one trunk" in reader.text("#blocks")
     assert set(reader.texts(".mention")) <= {mention.text for mention, _ in story.mentions}
 
 
@@ -278,7 +272,7 @@ def test_only_what_is_near_the_view_is_in_the_tree(reader: Reader, story_page: s
     assert reader.driver.execute_script(length) < len(STORY) / 2
     reader.driver.execute_script("document.getElementById('text').scrollTop = 1e9")
     last = STORY.split()[-1]
-    WebDriverWait(reader.driver, 30).until(lambda _: last in reader.element("#blocks").text)
+    WebDriverWait(reader.driver, 30).until(lambda _: last in reader.text("#blocks"))
     assert reader.driver.execute_script(length) < len(STORY) / 2
 
 
@@ -291,11 +285,11 @@ def test_an_entity_lights_up_and_keys_step_through_its_mentions(reader: Reader, 
     for _ in range(count):
         reader.press("n")
         assert reader.in_view(".mention.now")
-        seen.append(reader.element("#step").text)
+        seen.append(reader.text("#step"))
     assert sorted(seen) == sorted(f"{number} of {count}" for number in range(1, count + 1))
     reader.press("p")
-    assert reader.element("#step").text == seen[-2]
-    assert f"Wren, mention {seen[-2]}" in reader.element("#live").get_attribute("textContent")
+    assert reader.text("#step") == seen[-2]
+    assert f"Wren, mention {seen[-2]}" in reader.attribute("#live", "textContent")
     reader.press(Keys.ESCAPE)
     assert reader.texts(".mention.on") == []
 
@@ -306,9 +300,9 @@ def test_keys_go_through_all_mentions_while_nobody_is_chosen(reader: Reader, sto
     for number in (0, 1):
         reader.press("n")
         mention, cluster = shown[number]
-        assert reader.element(".mention.now").text == mention.text
+        assert reader.text(".mention.now") == mention.text
         assert reader.driver.switch_to.active_element == reader.element(".mention.now")
-        tip = reader.element("#tip").text
+        tip = reader.text("#tip")
         assert cluster.name in tip
         assert "90 % sure" in tip
         assert "cell" in tip
@@ -320,9 +314,9 @@ def test_search_finds_text_across_lines_and_names(reader: Reader, story_page: st
     reader.press(*"captain hallow")
     found = len(re.findall(r"captain\s+hallow", STORY, re.IGNORECASE))
     assert found > STORY.lower().count("captain hallow")  # in one place a line ends between the two words
-    assert reader.element("#hits").text == f"{found} in the text"
+    assert reader.text("#hits") == f"{found} in the text"
     reader.press(Keys.ENTER)
-    assert reader.element("#hits").text.endswith(f"of {found}")
+    assert reader.text("#hits").endswith(f"of {found}")
     reader.write("#query", "wre")
     assert reader.texts(".entity .name") == ["Wren"]
 
@@ -332,7 +326,7 @@ def test_filters_say_what_only_is_shown(reader: Reader, story: Result, story_pag
     reader.write("#least", "1")
     assert len(reader.cast()) == len(story)
     reader.choose("the parrot")
-    reader.element("#type option[value='VEH']").click()
+    reader.click("#type option[value='VEH']")
     reader.press(Keys.ESCAPE)
     everything = reader.cast()
     reader.chip("#types", "vehicles")
@@ -355,9 +349,9 @@ def test_the_cast_is_sorted_as_asked(reader: Reader, story: Result, story_page: 
     counts = {cluster.name: len(cluster) for cluster in story}
     first = {cluster.name: cluster.mentions[0].start for cluster in story}
     assert [counts[name] for name in names] == sorted(counts.values(), reverse=True)
-    reader.element("#sort option[value='name']").click()
+    reader.click("#sort option[value='name']")
     assert reader.texts(".entity .name") == sorted(names, key=str.lower)
-    reader.element("#sort option[value='first appearance']").click()
+    reader.click("#sort option[value='first appearance']")
     assert reader.texts(".entity .name") == sorted(names, key=lambda name: first[name])
 
 
@@ -370,7 +364,7 @@ def test_corrections_are_kept_in_the_file_that_every_command_reads(
     reader.ask("m")
     reader.choose("Wren")
     reader.write("#name", "Lydia Wren\n")
-    reader.element("#type option[value='ORG']").click()
+    reader.click("#type option[value='ORG']")
     assert reader.cast()["Lydia Wren"] == before["Lydia"] + before["Wren"]
     document = read_document(reader.download())
     assert document.text == STORY
@@ -387,7 +381,7 @@ def test_split_and_remove_and_undo(reader: Reader, story_page: str) -> None:
     before = reader.cast()
     reader.choose("Elias Crake")
     reader.press("n", "n", "n")
-    place = int(reader.element("#step").text.split()[0])
+    place = int(reader.text("#step").split()[0])
     reader.action("Split from here on")
     assert reader.cast()["Elias Crake"] == place - 1
     assert reader.cast()["Crake"] == before["Elias Crake"] - place + 1
@@ -430,7 +424,7 @@ def test_merging_keeps_the_better_name(reader: Reader, story_page: str) -> None:
             reader.choose(first)
             reader.ask("m")
             reader.choose(second)
-            assert reader.element("#name").get_attribute("value") == better
+            assert reader.attribute("#name", "value") == better
             assert reader.cast()[better] == before[first] + before[second]
             reader.press("u", Keys.ESCAPE)
             assert reader.cast() == before
@@ -469,7 +463,7 @@ def test_every_decision_is_recorded_and_can_be_undone_and_redone(reader: Reader,
     ]
     assert read.with_corrections(()).get_clusters() == read.get_clusters() == [*clusters.values()]
     reader.open(page(talk, TALK, title="Talk"))  # they are kept in the browser
-    assert "8 corrections" in reader.element("#banner").text
+    assert "8 corrections" in reader.text("#banner")
     assert reader.record() == corrected
     for _ in range(8):
         reader.click("#undo")
@@ -479,7 +473,7 @@ def test_every_decision_is_recorded_and_can_be_undone_and_redone(reader: Reader,
     assert reader.record() == original
     for _ in range(4):
         reader.click("#redo")
-        reader.driver.switch_to.active_element.send_keys(Keys.CONTROL, "y")
+        reader.press(Keys.CONTROL + "y")
     assert not reader.element("#redo").is_enabled()
     assert reader.record() == corrected
     reader.click("#open-export")
@@ -494,23 +488,23 @@ def correct_everything(reader: Reader) -> None:
         reader.press("n")
     reader.ask("v")
     reader.choose("Cat")
-    assert reader.element("#name").get_attribute("value") == "Cat"
+    assert reader.attribute("#name", "value") == "Cat"
     reader.press(Keys.ESCAPE)
     reader.mark("someon")  # widened to the whole word
     reader.offer("of a new entity")
     reader.write("#name", "A stranger\n")
-    reader.element("#type option[value='PER']").click()
+    reader.click("#type option[value='PER']")
     reader.mark("mill")
     reader.offer("of another…")
     reader.choose("Cat")
-    assert reader.element(".mention.now").text == "mill"
+    assert reader.text(".mention.now") == "mill"
     reader.click("[data-quote='3']")
-    assert "Speaker not found" in reader.element("#details").text
+    assert "Speaker not found" in reader.text("#details")
     reader.write("#least", "1")
     reader.action("Speaker…")
     reader.wait_for("#banner", "Choose in the cast")
     reader.choose("A stranger")
-    assert reader.element("#name").get_attribute("value") == "A stranger"
+    assert reader.attribute("#name", "value") == "A stranger"
     reader.ask("S")
     reader.banner("Unknown")
     reader.choose("Cat")
@@ -559,7 +553,7 @@ def test_the_network_is_that_of_the_copresence_table(reader: Reader, story: Resu
     chapters = sorted({number for number, *_ in copresence(story)})
     for first, last in ((chapters[0], chapters[-1]), (2, 2), (3, 4)):
         for field, number in (("first", first), ("last", last)):
-            reader.element(f"#range-{field} option[value='{number - 1}']").click()
+            reader.click(f"#range-{field} option[value='{number - 1}']")
         together: Counter[frozenset[str]] = Counter()
         for (number, _, one, other), count in copresence(story).items():
             if first <= number <= last:
@@ -570,9 +564,9 @@ def test_the_network_is_that_of_the_copresence_table(reader: Reader, story: Resu
         found = [re.fullmatch(r"(.*) and (.*): together in (\d+) paragraphs?", line) for line in lines]
         assert {frozenset((m[1], m[2])): int(m[3]) for m in found if m} == together
     reader.click("#range-back")
-    assert reader.element("#range-first").get_attribute("value") == "0"
+    assert reader.attribute("#range-first", "value") == "0"
     reader.driver.find_element(By.CSS_SELECTOR, "[aria-label^='Lydia,']").click()
-    assert reader.element("#name").get_attribute("value") == "Lydia"
+    assert reader.attribute("#name", "value") == "Lydia"
     picture = ElementTree.fromstring(reader.save("#save-network", "*.svg").read_text(encoding="utf-8"))
     assert "Lydia" in [label.text for label in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert "oklch" not in ElementTree.tostring(picture, encoding="unicode")
@@ -586,17 +580,17 @@ def test_the_address_names_the_person_and_the_place(reader: Reader, story: Resul
     reader.choose("Wren")
     reader.press("n", "n")
     wren = story.clusters[1]
-    place = int(reader.element("#step").text.split()[0]) - 1
+    place = int(reader.text("#step").split()[0]) - 1
     linked = f"{address}#person={wren.id}&word={wren.mentions[place].words.start}"
     WebDriverWait(reader.driver, 30).until(lambda _: reader.driver.current_url == linked)
     reader.choose("Lydia")
     assert f"#person={story.clusters[0].id}" in reader.driver.current_url
     reader.driver.back()
-    assert reader.element("#name").get_attribute("value") == "Wren"
-    assert reader.element("#step").text == f"{place + 1} of {len(wren)}"
+    assert reader.attribute("#name", "value") == "Wren"
+    assert reader.text("#step") == f"{place + 1} of {len(wren)}"
     reader.open("<!doctype html><title>Elsewhere</title><link rel=icon href=data:,>")
     reader.open(story_page, linked.removeprefix(address))
-    assert reader.element("#name").get_attribute("value") == "Wren"
+    assert reader.attribute("#name", "value") == "Wren"
     assert reader.in_view(".mention.now")
 
 
@@ -611,7 +605,7 @@ def test_the_address_names_the_person_and_the_place(reader: Reader, story: Resul
 )
 def test_a_page_without_a_title_has_that_of_the_text(reader: Reader, text: str, title: str) -> None:
     reader.open(page(made_up_result(text, {"Ann": "Ann"}, id="some-file"), text))
-    assert reader.element("#title").text == reader.driver.title == title
+    assert reader.text("#title") == reader.driver.title == title
 
 
 def test_tables_have_the_corrected_cast_and_quotations(reader: Reader, talk: Result) -> None:
@@ -687,14 +681,14 @@ def test_a_bad_file_is_refused_before_anything_changes(reader: Reader, story_pag
     reader.open(story_page)
     reader.choose("Lydia")
     reader.write("#name", "Lydia Arden\n")
-    shown = [reader.element(part).text for part in ("#cast", "#text", "#details")]
+    shown = [reader.text(part) for part in ("#cast", "#text", "#details")]
     wrong = reader.folder / "wrong.json"
     for message, record in BAD_FILES.items():
         wrong.write_text(json.dumps(record if isinstance(record, list) else {"schema": "longcoref/1"} | record))
         reader.element("#file").send_keys(str(wrong))
         reader.wait_for("#banner", message)
-        assert len(reader.element("#banner").text) < 300
-        assert [reader.element(part).text for part in ("#cast", "#text", "#details")] == shown
+        assert len(reader.text("#banner")) < 300
+        assert [reader.text(part) for part in ("#cast", "#text", "#details")] == shown
     wrong.write_text("{")
     reader.element("#file").send_keys(str(wrong))
     reader.wait_for("#banner", "Cannot open")
@@ -752,10 +746,10 @@ def test_the_memory_is_shown_if_there_is_a_trace(reader: Reader, story: Result, 
     reader.open(story_page)
     reader.click("#tab-memory")
     reader.wait_for("#strip-note", "2 cells")
-    assert "1 mention ignored, 1 rejected" in reader.element("#strip-note").text
+    assert "1 mention ignored, 1 rejected" in reader.text("#strip-note")
     reader.choose("Wren")
     reader.press("n")
-    assert "cell 2" in reader.element("#mention-box").text
+    assert "cell 2" in reader.text("#mention-box")
     reader.open(page(story, STORY, title="The Lamp"))
     assert not reader.element("#tab-memory").is_displayed()
 
@@ -769,16 +763,16 @@ def test_a_click_on_the_timeline_goes_there(reader: Reader, story: Result, story
     down = 14 + 11 - strip.size["height"] / 2  # below the numbers of the chapters
     ActionChains(reader.driver).move_to_element_with_offset(strip, round(across), round(down)).click().perform()
     count = len(story.clusters[0])
-    assert reader.element("#step").text == f"{count} of {count}"
+    assert reader.text("#step") == f"{count} of {count}"
     assert reader.in_view(".mention.now")
 
 
 def test_paper_gets_the_whole_text(reader: Reader, story_page: str) -> None:
     reader.open(story_page)
     reader.driver.execute_script("dispatchEvent(new Event('beforeprint'))")
-    assert reader.element("#blocks").get_attribute("textContent") == STORY
+    assert reader.attribute("#blocks", "textContent") == STORY
     reader.driver.execute_script("dispatchEvent(new Event('afterprint'))")
-    assert len(reader.element("#blocks").get_attribute("textContent") or "") < len(STORY) / 2
+    assert len(reader.attribute("#blocks", "textContent")) < len(STORY) / 2
 
 
 def test_dark_and_light(reader: Reader, story_page: str) -> None:
@@ -795,7 +789,7 @@ def test_markup_in_a_text_stays_text(reader: Reader) -> None:
     result = made_up_result(text, {"Ann": "Ann", "<i>Bob</i>": "Bob"}, id="<id>")
     reader.open(page(result, text, title="</title><script>document.title = 'lost'</script>"))
     assert reader.driver.title == "</title><script>document.title = 'lost'</script>"
-    assert reader.element("#blocks").get_attribute("textContent") == text
+    assert reader.attribute("#blocks", "textContent") == text
     reader.write("#least", "1")
     assert set(reader.cast()) == {"Ann", "<i>Bob</i>"}
     assert read_document(reader.download()) == result.document
@@ -824,7 +818,7 @@ def talk() -> Result:
 
 def test_quotations_have_the_colour_of_their_speaker_and_say_who_speaks(reader: Reader, talk: Result) -> None:
     reader.open(page(talk, TALK, title="Talk"))
-    assert reader.element("#blocks").get_attribute("textContent") == TALK
+    assert reader.attribute("#blocks", "textContent") == TALK
     assert reader.texts(".quote") == [TALK[quote.start : quote.end] for quote in talk.quotes]
     colours = [quote.value_of_css_property("color") for quote in reader.driver.find_elements(By.CSS_SELECTOR, ".quote")]
     plain = reader.element("#blocks").value_of_css_property("color")
@@ -835,14 +829,14 @@ def test_quotations_have_the_colour_of_their_speaker_and_say_who_speaks(reader: 
         reader.press("q")
         assert reader.driver.switch_to.active_element == reader.element(".quote.now")
         reader.driver.execute_script("document.getAnimations().forEach((one) => one.finish())")
-        seen.append(reader.element("#tip").text.splitlines())
+        seen.append(reader.text("#tip").splitlines())
     assert seen == [
         ["Ann", "speaks, quotation 1 of 2", "to Bob <b> · 75 % sure"],
         ["Ann", "speaks, quotation 2 of 2", "to Bob <b> · 75 % sure"],
         ["Bob <b>", "speaks, quotation 1 of 1", "to Ann · 75 % sure"],
         ["Speaker not found", "to Ann · 75 % sure"],
     ]
-    assert 'Unknown speaker to Ann: "She ran,"' in reader.element("#live").get_attribute("textContent")
+    assert 'Unknown speaker to Ann: "She ran,"' in reader.attribute("#live", "textContent")
     ActionChains(reader.driver).move_to_element(reader.element("[data-quote='2']")).perform()
     reader.wait_for("#tip", "Bob <b>")
 
@@ -852,24 +846,24 @@ def test_the_panel_steps_through_the_quotations_of_an_entity(reader: Reader, tal
     assert reader.texts(".entity .spoken") == ["“2", "“1", ""]
     reader.choose("Ann")
     assert len(reader.texts(".quote.on")) == 3
-    assert reader.element("#step-quote").text == "– of 2"
+    assert reader.text("#step-quote") == "– of 2"
     assert reader.texts(".wordings dt") == ["names"]
     for place in ("1 of 2", "2 of 2", "1 of 2"):
         reader.press("q")
-        assert reader.element("#step-quote").text == place
-        assert reader.element("#step").text.startswith("–")
-    assert reader.element("#mention-box").text.startswith('"Did you see Cat?"\nto Bob <b> · 75 % sure\n')
+        assert reader.text("#step-quote") == place
+        assert reader.text("#step").startswith("–")
+    assert reader.text("#mention-box").startswith('"Did you see Cat?"\nto Bob <b> · 75 % sure\n')
     reader.press("Q")
-    assert reader.element("#step-quote").text == "2 of 2"
+    assert reader.text("#step-quote") == "2 of 2"
     reader.press("n")  # goes on from the quotation: the mention inside it
-    assert reader.element(".mention.now").text == "I"
-    assert "said by Ann to Bob <b>" in reader.element("#mention-box").text
+    assert reader.text(".mention.now") == "I"
+    assert "said by Ann to Bob <b>" in reader.text("#mention-box")
     assert reader.texts(".quote.now") == []
     reader.choose("Cat")
     assert not reader.driver.find_elements(By.CSS_SELECTOR, "#step-quote")
     reader.click("[data-quote='0']")
-    assert reader.element("#name").get_attribute("value") == "Ann"
-    assert reader.element("#step-quote").text == "1 of 2"
+    assert reader.attribute("#name", "value") == "Ann"
+    assert reader.text("#step-quote") == "1 of 2"
 
 
 def test_quotations_can_be_hidden(reader: Reader, talk: Result) -> None:
@@ -877,7 +871,7 @@ def test_quotations_can_be_hidden(reader: Reader, talk: Result) -> None:
     reader.click("#voices")
     assert reader.texts(".quote") == []
     reader.press("q")
-    assert reader.element("#tip").text == ""
+    assert reader.text("#tip") == ""
 
 
 def test_corrections_hold_for_quotations_too(reader: Reader, talk: Result) -> None:
@@ -885,7 +879,7 @@ def test_corrections_hold_for_quotations_too(reader: Reader, talk: Result) -> No
     reader.choose("Cat")
     reader.ask("m")
     reader.choose("Ann")
-    assert reader.element("#step-quote").text == "– of 2"
+    assert reader.text("#step-quote") == "– of 2"
     merged = [(0, 1), (0, 1), (1, 0), (None, 0), (0, 1)]
     assert speakers(reader.download()) == merged
     reader.choose("Bob <b>")
@@ -908,7 +902,7 @@ def test_mentions_that_cross_a_quotation_keep_the_text(reader: Reader) -> None:
     result = made_up_result(text, {"a": 'the old man" of', "b": 'sea "came by', "c": "old", "d": 'the" road'}, id="x")
     reader.open(page(with_quotes(result, {"the old": (0, None), "came": (None, 1)}), text, title="Crossing"))
     reader.write("#least", "1")
-    assert reader.element("#blocks").get_attribute("textContent") == text
+    assert reader.attribute("#blocks", "textContent") == text
     parts = reader.driver.find_elements(By.CSS_SELECTOR, "[data-quote='1']")
     assert "".join(part.get_attribute("textContent") or "" for part in parts) == '"came by the"'
 
@@ -918,7 +912,7 @@ def test_nested_and_crossing_mentions_keep_the_text(reader: Reader) -> None:
     names = {"a": "the old man of the sea", "b": "the sea", "c": "the sea and his", "d": "his dog", "e": "his"}
     reader.open(page(made_up_result(text, names, id="nested"), text, title="Nested"))
     reader.write("#least", "1")
-    assert reader.element("#blocks").get_attribute("textContent") == text
+    assert reader.attribute("#blocks", "textContent") == text
     assert len(reader.driver.find_elements(By.CSS_SELECTOR, ".mention .mention")) >= 2
     assert len(reader.cast()) == len(names)
 
@@ -926,7 +920,7 @@ def test_nested_and_crossing_mentions_keep_the_text(reader: Reader) -> None:
 def test_a_text_without_anybody_is_a_page_too(reader: Reader) -> None:
     for text in ("", "It rained."):
         reader.open(page(made_up_result(text, {}, id="nobody"), text, title="Nobody"))
-        assert reader.element("#blocks").get_attribute("textContent") == text
+        assert reader.attribute("#blocks", "textContent") == text
         assert reader.cast() == {}
         reader.press("n")
 
@@ -947,7 +941,7 @@ def test_resolve_writes_a_page_for_each_text(reader: Reader, tiny_model: Path, t
         main(["resolve", str(story), *options, f"{tmp_path}/pages/"])
     assert not end.value.code
     reader.open((tmp_path / "pages" / "story.html").read_text(encoding="utf-8"))
-    assert reader.element("#blocks").get_attribute("textContent") == text
+    assert reader.attribute("#blocks", "textContent") == text
     assert reader.element("#tab-memory").is_displayed()
     result = longcoref.load(tiny_model, cells=3, threads=1)(text, id="story")
     assert read_document(reader.download()) == result.document
