@@ -1,8 +1,8 @@
 """Evicted entities, kept so that they can return to a cell.
 
 For each mention a constant number of entities is looked up: those last archived under one of its strings, and those
-whose vectors are nearest among the latest. The oldest entities are moved to a database on disk, so that memory is
-bounded; only the strings by which they are found stay in memory.
+whose vectors are nearest among the latest. The oldest entities, and the strings under which nothing was archived
+lately, are moved to a database on disk, so that memory is bounded.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy
 from longcoref.runtime.cell_state import CellContent
 from longcoref.runtime.heads import Floats
 
-IN_MEMORY = 2048
+IN_MEMORY = 512
 """Entities that are kept in memory; the others are on disk."""
+STRINGS_PER_ENTITY = 16
+"""For each entity in memory, how many of the strings by which entities are found stay there too."""
 NEAREST_AMONG = 256
 """How many of the latest entities are compared by vector."""
 _PER_STRING = 4  # entities found by one string
@@ -88,40 +90,38 @@ class Archive:
         self._in_memory = in_memory
         self._near: dict[int, CellContent] = {}  # the latest, in order of eviction
         self._disk: sqlite3.Connection | None = None
-        self._far: set[int] = set()  # those on disk
-        self._by_string: dict[str, list[int]] = {}  # lists are smaller than deques, and there are many
+        self._by_string: dict[str, list[int]] = {}  # in the order in which they were last archived under
         self._latest = np.full(NEAREST_AMONG, -1, dtype=np.int64)
         self._vectors = np.zeros((NEAREST_AMONG, width), dtype=np.float32)  # of length 1
         self._next = 0
 
     def __len__(self) -> int:
-        return len(self._near) + len(self._far)
+        return len(self._near) + len(self._far())
 
     def __contains__(self, entity: int) -> bool:
-        return entity in self._near or entity in self._far
+        return entity in self._near or bool(self._stored("select 1 from archive where entity = ?", entity))
 
     def put(self, entity: int, content: CellContent) -> None:
         """Archives an entity that was evicted."""
         self._near[entity] = content
         for string in dict.fromkeys(string for _, string in content.keys):
-            found = self._by_string.setdefault(string, [])
-            if entity in found:
-                found.remove(entity)
-            found.append(entity)
-            del found[:-_PER_STRING]
+            found = [*(other for other in self._found_by(string) if other != entity), entity]
+            self._by_string.pop(string, None)
+            self._by_string[string] = found[-_PER_STRING:]
         length = float(np.linalg.norm(content.vector))
         self._latest[self._next], self._vectors[self._next] = entity, content.vector / max(length, 1e-9)
         self._next = (self._next + 1) % NEAREST_AMONG
         if len(self._near) > self._in_memory:
             oldest = next(iter(self._near))
             self._to_disk(oldest, self._near.pop(oldest))
+        while len(self._by_string) > STRINGS_PER_ENTITY * self._in_memory:
+            string = next(iter(self._by_string))
+            self._execute("replace into strings values (?, ?)", string, json.dumps(self._by_string.pop(string)))
 
     def take(self, entity: int) -> CellContent:
         """Removes an entity, which returns to a cell."""
         content = self.get(entity)
-        self._near.pop(entity, None)
-        if entity in self._far:
-            self._far.remove(entity)
+        if self._near.pop(entity, None) is None:
             self._execute("delete from archive where entity = ?", entity)
         self._latest[self._latest == entity] = -1
         return content
@@ -142,7 +142,7 @@ class Archive:
             return []
         found: dict[int, None] = {}
         for _, string in sorted(keys_of(facts), reverse=True):
-            for entity in reversed(self._by_string.get(string, ())):
+            for entity in reversed(self._found_by(string)):
                 if entity in self and len(found) < RECALL_CANDIDATES - _BY_VECTOR:
                     found[entity] = None
         if found or facts.head:
@@ -152,6 +152,22 @@ class Archive:
                     found[int(self._latest[place])] = None
         return list(found)
 
+    def _found_by(self, string: str) -> list[int]:
+        """The entities last archived under a string, the latest at the end."""
+        found = self._by_string.get(string)
+        if found is None:
+            rows = self._stored("select entities from strings where string = ?", string)
+            found = json.loads(rows[0][0]) if rows else []
+        return found
+
+    def _far(self) -> list[int]:
+        """The entities on disk."""
+        return [entity for (entity,) in self._stored("select entity from archive order by entity")]
+
+    def _stored(self, query: str, *values: object) -> list[Any]:
+        """The rows that a query finds on disk, if anything is there."""
+        return self._execute(query, *values) if self._disk else []
+
     def _execute(self, statement: str, *values: object) -> list[Any]:
         """The rows that a statement returns."""
         try:
@@ -159,6 +175,7 @@ class Archive:
                 # An empty name is a temporary file, deleted when it is closed; the server's threads take turns.
                 self._disk = sqlite3.connect("", check_same_thread=False)
                 self._disk.execute("create table archive (entity integer primary key, vector blob, facts text)")
+                self._disk.execute("create table strings (string text primary key, entities text) without rowid")
             return self._disk.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise InputError(
@@ -169,12 +186,17 @@ class Archive:
     def _to_disk(self, entity: int, content: CellContent) -> None:
         vector = content.vector.astype(np.float32).tobytes()
         self._execute("insert into archive values (?, ?, ?)", entity, vector, json.dumps(content.as_json()))
-        self._far.add(entity)
 
     def _all(self) -> Iterator[tuple[int, CellContent]]:
         """All entities, those on disk first: the order decides only which are moved to disk next."""
-        yield from ((entity, self.get(entity)) for entity in sorted(self._far))
+        yield from ((entity, self.get(entity)) for entity in self._far())
         yield from self._near.items()
+
+    def _all_strings(self) -> dict[str, list[int]]:
+        """All strings, those on disk first; what is in memory is newer."""
+        far = {string: json.loads(found) for string, found in self._stored("select * from strings order by string")}
+        near = self._by_string
+        return {string: found for string, found in far.items() if string not in near} | near
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Everything, as JSON values and arrays by name."""
@@ -182,7 +204,7 @@ class Archive:
         facts = {
             "entities": [entity for entity, _ in held],
             "archived": [content.as_json() for _, content in held],
-            "strings": [[string, list(found)] for string, found in self._by_string.items()],
+            "strings": [[string, found] for string, found in self._all_strings().items()],
             "next": self._next,
         }
         vectors = np.array([content.vector for _, content in held], dtype=np.float32)

@@ -52,7 +52,7 @@ def bytes_per_cell(heads: Heads) -> int:
 
 
 def bytes_of_archive(heads: Heads) -> int:
-    """The most memory that evicted entities need, except for the strings of those on disk."""
+    """The most memory that evicted entities need."""
     vector = 4 * heads.span_width
     return IN_MEMORY * (vector + _WORDING) + NEAREST_AMONG * vector + _DATABASE
 
