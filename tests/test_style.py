@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("torch")
 import longcoref
 from longcoref.document import document_of_words
 from longcoref.errors import ModelError, UsageError
+from longcoref.runtime.model import open_model
 from model import write_tiny_model
 
 TEXT = "Ann saw the old mill. She met him. Ruth liked the barn. Carl saw the inns. He met her. " * 4
@@ -64,3 +66,11 @@ def test_unknown_styles_are_refused(styled: Path, tiny_model: Path) -> None:
         longcoref.load(styled, style="modem")
     with pytest.raises(UsageError, match="one style of text"):
         longcoref.load(tiny_model, style="modern")
+
+
+def test_the_only_style_of_a_model_may_be_named(tiny_model: Path) -> None:
+    model = open_model(tiny_model, threads=1)
+    only = replace(model, config=replace(model.config, data=replace(model.config.data, style="modern")))
+    assert only.in_style("modern") is only
+    with pytest.raises(UsageError, match=r"one style of text \(modern\)"):
+        only.in_style("fiction")

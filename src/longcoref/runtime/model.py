@@ -76,11 +76,12 @@ class Model:
 
     def in_style(self, style: str | None) -> Model:
         """The same model for another style of text; None leaves it as it is."""
-        if style is None:
+        styles, only = self.config.model.genres, self.config.data.style
+        if style is None or not styles and style == only:
             return self
-        styles = self.config.model.genres
         if not styles:
-            raise UsageError(f"the model {self.name} was trained on one style of text: leave out the style")
+            only = f" ({only})" if only else ""
+            raise UsageError(f"the model {self.name} was trained on one style of text{only}: leave out the style")
         if style not in styles:
             raise UsageError(unknown_name("style", style, styles))
         return replace(self, style=style, fingerprint=f"{self.fingerprint.partition('+')[0]}+{style}")
