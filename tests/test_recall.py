@@ -18,6 +18,7 @@ from longcoref.errors import InputError
 from longcoref.features.facts import PlacedFacts, mention_facts
 from longcoref.features.pairs import SAME_HEAD, SAME_STRING
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
+from longcoref.memory.cells import Counts
 from longcoref.memory.policies import RECALL_CANDIDATES
 from longcoref.runtime.archive import Archive
 from longcoref.runtime.cell_state import CellContent
@@ -222,3 +223,16 @@ def test_a_full_disk_is_an_error_of_ours() -> None:
     archive.put(1, large)
     with pytest.raises(InputError, match=r"temporary file of recall .* full.*set TMPDIR"):
         archive.put(2, large)
+
+
+@given(steps=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), max_size=30))
+def test_counts_are_a_dictionary_of_numbers_above_0(steps: list[tuple[int, int]]) -> None:
+    counts = Counts()
+    known: dict[int, int] = {}
+    for entity, number in steps:
+        if number:
+            counts[entity] = known[entity] = number
+        else:
+            assert counts.pop(entity, None) == known.pop(entity, None)
+    assert dict(counts) == known
+    assert len(counts) == len(known)

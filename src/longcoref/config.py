@@ -57,7 +57,7 @@ class DataConfig:
     """Folder of LitBank's type layer (entity types and mention kinds), where it is to be learned."""
     keep_singletons: bool = True
     style: str | None = None
-    """One of `model.genres`: all documents of the corpus get it. Of a model without genres, the style that it is for."""
+    """One of `model.genres`: all documents of the corpus get it. Of a model without genres, the style it is for."""
     extra: tuple[ExtraConfig, ...] = ()
 
 

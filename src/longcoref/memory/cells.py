@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 
 from longcoref.memory.actions import Action, ActionKind
+
+
+class Counts(MutableMapping[int, int]):
+    """A number above 0 for some entities, in four bytes for each; a dictionary of a long text has millions of bytes."""
+
+    def __init__(self) -> None:
+        self._numbers = array("I")
+        self._size = 0
+
+    def __getitem__(self, entity: int) -> int:
+        if entity < len(self._numbers) and (number := self._numbers[entity]):
+            return number
+        raise KeyError(entity)
+
+    def __setitem__(self, entity: int, number: int) -> None:
+        self._numbers.extend([0] * (entity + 1 - len(self._numbers)))
+        self._size += (number > 0) - (self._numbers[entity] > 0)
+        self._numbers[entity] = number
+
+    def __delitem__(self, entity: int) -> None:
+        self[entity]  # raises KeyError
+        self[entity] = 0
+
+    def __iter__(self) -> Iterator[int]:
+        return (entity for entity, number in enumerate(self._numbers) if number)
+
+    def __len__(self) -> int:
+        return self._size
 
 
 @dataclass(slots=True)
@@ -20,7 +50,7 @@ class Cells:
     counts: list[int] = field(default_factory=list)
     last_seen: list[int] = field(default_factory=list)
     opened: int = 0
-    archive: dict[int, int] | None = None
+    archive: MutableMapping[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.entities)

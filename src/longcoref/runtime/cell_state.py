@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from longcoref.features.facts import MentionFacts
 from longcoref.features.matching import MatchIndex
 from longcoref.features.pairs import EntityArrays, MentionArrays
 from longcoref.memory.actions import Action, ActionKind
-from longcoref.memory.cells import Cells
+from longcoref.memory.cells import Cells, Counts
 from longcoref.memory.policies import MemoryPolicy, empty_cells
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.meetings import mix
@@ -66,6 +66,8 @@ class CellState:
     def __init__(self, heads: Heads, policy: MemoryPolicy) -> None:
         self._heads = heads
         self.cells = empty_cells(policy)
+        if self.cells.archive is not None:
+            self.cells.archive = Counts()
         self.match = MatchIndex()
         rows = policy.capacity or _ROWS
         self._vectors = np.zeros((rows, heads.span_width), dtype=np.float32)
@@ -156,13 +158,17 @@ class CellState:
         count = len(self.cells)
         arrays = {f"memory.{name}": getattr(self, f"_{name}")[:count] for name in _ARRAYS}
         arrays["memory.facts"] = self._facts[:, :count]
-        return {"cells": asdict(self.cells), "match": self.match.entries()}, arrays
+        archive = self.cells.archive
+        cells = asdict(replace(self.cells, archive=None)) | {"archive": None if archive is None else dict(archive)}
+        return {"cells": cells, "match": self.match.entries()}, arrays
 
     def restore(self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restores a `state`."""
-        self.cells = Cells(**facts["cells"])
-        if self.cells.archive is not None:  # JSON has only strings for keys
-            self.cells.archive = {int(entity): held for entity, held in self.cells.archive.items()}
+        archived = facts["cells"]["archive"]
+        self.cells = Cells(**{**facts["cells"], "archive": None})
+        if archived is not None:
+            self.cells.archive = Counts()
+            self.cells.archive.update((int(entity), held) for entity, held in archived.items())  # JSON has only strings
         self.match = MatchIndex(facts["match"])
         count = len(self.cells)
         self._reserve(count - 1)

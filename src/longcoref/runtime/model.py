@@ -77,7 +77,7 @@ class Model:
     def in_style(self, style: str | None) -> Model:
         """The same model for another style of text; None leaves it as it is."""
         styles, only = self.config.model.genres, self.config.data.style
-        if style is None or not styles and style == only:
+        if style is None or (not styles and style == only):
             return self
         if not styles:
             only = f" ({only})" if only else ""
