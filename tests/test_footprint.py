@@ -50,12 +50,12 @@ def test_a_cell_costs_what_is_said(tiny_model: Path) -> None:
 def test_the_archive_costs_what_is_said(tiny_model: Path) -> None:
     heads = open_model(tiny_model, threads=1).heads
     tracemalloc.start()
-    archive = Archive(heads.span_width)
+    archive = Archive(heads.span_width, heads.config.hidden)
     for entity in range(IN_MEMORY):
         names = [["Mr.", f"Given{entity}", f"Family{entity}"], [f"Nickname{entity}"]]
         keys = [key for words in names for key in keys_of(mention_facts(words))]
-        vector = np.full(heads.span_width, entity, np.float32)
-        archive.put(entity, CellContent(vector, 1.0, [entity + 1000 * number for number in range(9)], keys))
+        vector, part = (np.full(size, entity, np.float32) for size in (heads.span_width, heads.config.hidden))
+        archive.put(entity, CellContent(vector, part, 1.0, [entity + 1000 * number for number in range(9)], keys))
     measured = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert measured <= bytes_of_archive(heads) <= 4 * measured

@@ -31,16 +31,17 @@ TEXT = (
 
 
 def archived(word: str, seed: int) -> CellContent:
-    vector = np.random.default_rng(seed).normal(size=6).astype(np.float32)
-    return CellContent(vector, 2.0, [1, 2, 3, 0, 0, 1, 1], [(SAME_HEAD, word), (SAME_STRING, word)])
+    vector, part = np.split(np.random.default_rng(seed).normal(size=10).astype(np.float32), [6])
+    return CellContent(vector, part, 2.0, [1, 2, 3, 0, 0, 1, 1], [(SAME_HEAD, word), (SAME_STRING, word)])
 
 
 def same(first: CellContent, second: CellContent) -> bool:
-    return bool((first.vector == second.vector).all()) and first.as_json() == second.as_json()
+    arrays = (first.vector, second.vector), (first.link_part, second.link_part)
+    return all((one == other).all() for one, other in arrays) and first.as_json() == second.as_json()
 
 
 def test_who_left_is_found_by_name_and_by_vector_and_leaves_the_archive_on_return() -> None:
-    archive = Archive(6)
+    archive = Archive(6, 4)
     for number, word in enumerate(("ann", "tom", "ruth")):
         archive.put(number, archived(word, number))
     facts = mention_facts(["Tom"])
@@ -61,7 +62,7 @@ def test_what_is_on_disk_is_what_is_in_memory(words: list[str], size: int) -> No
 
 
 def _compare_with_disk(words: list[str], size: int) -> None:
-    small, large = Archive(6, in_memory=size), Archive(6)
+    small, large = Archive(6, 4, in_memory=size), Archive(6, 4)
     for number, word in enumerate(words):
         small.put(number, archived(word, number))
         large.put(number, archived(word, number))
@@ -71,7 +72,7 @@ def _compare_with_disk(words: list[str], size: int) -> None:
     for word in ("Ann", "Tom", "Ruth"):
         assert small.candidates(mention_facts([word]), x) == large.candidates(mention_facts([word]), x)
     assert all(same(small.get(number), large.get(number)) for number in range(len(words)))
-    again = Archive(6, in_memory=size)
+    again = Archive(6, 4, in_memory=size)
     again.restore(*small.state())
     assert again.candidates(facts, x) == small.candidates(facts, x)
     assert all(same(again.get(number), small.get(number)) for number in range(len(words)))
@@ -215,10 +216,10 @@ def test_the_bench_follows_a_text_with_and_without_recall(
 
 
 def test_a_full_disk_is_an_error_of_ours() -> None:
-    archive = Archive(6, in_memory=1)
+    archive = Archive(6, 4, in_memory=1)
     archive.put(0, archived("mill", 0))
     archive._execute("pragma max_page_count = 1")
-    large = CellContent(np.zeros(100_000, dtype=np.float32), 1.0, [], [])
+    large = CellContent(np.zeros(100_000, dtype=np.float32), np.zeros(4, dtype=np.float32), 1.0, [], [])
     archive._vectors = np.zeros((len(archive._latest), 100_000), dtype=np.float32)
     archive.put(1, large)
     with pytest.raises(InputError, match=r"temporary file of recall .* full.*set TMPDIR"):

@@ -20,7 +20,7 @@ from longcoref.features.facts import MentionFacts
 from longcoref.features.matching import keys_of
 from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy
 from longcoref.runtime.cell_state import CellContent
-from longcoref.runtime.heads import Floats
+from longcoref.runtime.heads import Floats, Heads
 
 IN_MEMORY = 512
 """Entities that are kept in memory; the others are on disk."""
@@ -54,9 +54,9 @@ class AnyArchive(Protocol):
         """Restores a `state`."""
 
 
-def archive_for(policy: MemoryPolicy, width: int) -> AnyArchive:
-    """An empty archive for span vectors of this width, or one that keeps nothing if the policy does not recall."""
-    return Archive(width) if policy.recalls else NoArchive()
+def archive_for(policy: MemoryPolicy, heads: Heads) -> AnyArchive:
+    """An empty archive for the entities of these heads, or one that keeps nothing if the policy does not recall."""
+    return Archive(heads.span_width, heads.config.hidden) if policy.recalls else NoArchive()
 
 
 class NoArchive:
@@ -86,8 +86,8 @@ class NoArchive:
 class Archive:
     """Evicted entities by their number."""
 
-    def __init__(self, width: int, *, in_memory: int = IN_MEMORY) -> None:
-        self._in_memory = in_memory
+    def __init__(self, width: int, hidden: int, *, in_memory: int = IN_MEMORY) -> None:
+        self._hidden, self._in_memory = hidden, in_memory
         self._near: dict[int, CellContent] = {}  # the latest, in order of eviction
         self._disk: sqlite3.Connection | None = None
         self._by_string: dict[str, list[int]] = {}  # in the order in which they were last archived under
@@ -130,8 +130,9 @@ class Archive:
         """What was archived of an entity."""
         if entity in self._near:
             return self._near[entity]
-        ((vector, values),) = self._execute("select vector, facts from archive where entity = ?", entity)
-        return CellContent.of(np.frombuffer(vector, dtype=np.float32), json.loads(values))
+        ((*arrays, values),) = self._execute("select vector, link_part, facts from archive where entity = ?", entity)
+        vector, link_part = (np.frombuffer(array, dtype=np.float32) for array in arrays)
+        return CellContent.of(vector, link_part, json.loads(values))
 
     def candidates(self, facts: MentionFacts, x: Floats) -> list[int]:
         """The entities to compare a mention with: by its exact string, its head, its words, its vector.
@@ -174,7 +175,9 @@ class Archive:
             if self._disk is None:
                 # An empty name is a temporary file, deleted when it is closed; the server's threads take turns.
                 self._disk = sqlite3.connect("", check_same_thread=False)
-                self._disk.execute("create table archive (entity integer primary key, vector blob, facts text)")
+                self._disk.execute(
+                    "create table archive (entity integer primary key, vector blob, link_part blob, facts text)"
+                )
                 self._disk.execute("create table strings (string text primary key, entities text) without rowid")
             return self._disk.execute(statement, values).fetchall()
         except sqlite3.Error as error:
@@ -184,8 +187,8 @@ class Archive:
             ) from error
 
     def _to_disk(self, entity: int, content: CellContent) -> None:
-        vector = content.vector.astype(np.float32).tobytes()
-        self._execute("insert into archive values (?, ?, ?)", entity, vector, json.dumps(content.as_json()))
+        arrays = (array.astype(np.float32).tobytes() for array in (content.vector, content.link_part))
+        self._execute("insert into archive values (?, ?, ?, ?)", entity, *arrays, json.dumps(content.as_json()))
 
     def _all(self) -> Iterator[tuple[int, CellContent]]:
         """All entities, those on disk first: the order decides only which are moved to disk next."""
@@ -208,8 +211,10 @@ class Archive:
             "next": self._next,
         }
         vectors = np.array([content.vector for _, content in held], dtype=np.float32)
+        parts = np.array([content.link_part for _, content in held], dtype=np.float32)
         arrays: dict[str, npt.NDArray[Any]] = {
             "vectors": vectors.reshape(len(held), self._vectors.shape[1]),
+            "link_parts": parts.reshape(len(held), self._hidden),
             "latest": self._latest,
             "near": self._vectors,
         }
@@ -218,8 +223,9 @@ class Archive:
     def restore(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restores a `state`."""
         entities: Iterable[int] = facts["entities"]
-        for entity, values, vector in zip(entities, facts["archived"], arrays["archive.vectors"], strict=True):
-            self.put(entity, CellContent.of(vector, values))
+        rows = zip(arrays["archive.vectors"], arrays["archive.link_parts"], facts["archived"], strict=True)
+        for entity, row in zip(entities, rows, strict=True):
+            self.put(entity, CellContent.of(*row))
         self._by_string = {string: list(found) for string, found in facts["strings"]}
         self._latest, self._vectors = arrays["archive.latest"].copy(), arrays["archive.near"].copy()
         self._next = facts["next"]

@@ -42,22 +42,26 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class CellContent:
-    """All that a cell knows about its entity: mean vector, total weight, facts, and strings with their match levels."""
+    """All that a cell knows about its entity.
+
+    Its mean vector, that vector's part of the hidden layer of f_c, total weight, facts, and strings with match levels.
+    """
 
     vector: Floats
+    link_part: Floats
     weight: float
     facts: list[int]
     keys: list[tuple[int, str]]
 
     def as_json(self) -> dict[str, Any]:
-        """Everything but the vector, as JSON values."""
+        """Everything but the arrays, as JSON values."""
         return {"weight": self.weight, "facts": self.facts, "keys": self.keys}
 
     @classmethod
-    def of(cls, vector: Floats, values: dict[str, Any]) -> CellContent:
+    def of(cls, vector: Floats, link_part: Floats, values: dict[str, Any]) -> CellContent:
         """The inverse of `as_json`."""
         keys = [(level, string) for level, string in values["keys"]]
-        return cls(vector, values["weight"], values["facts"], keys)
+        return cls(vector, link_part, values["weight"], values["facts"], keys)
 
 
 class CellState:
@@ -131,14 +135,15 @@ class CellState:
     def content(self, cell: int) -> CellContent:
         """A copy of what a cell knows about its entity."""
         facts, weight = self._facts[:, cell].tolist(), float(self._weights[cell])
-        return CellContent(self._vectors[cell].copy(), weight, facts, self.match.keys(cell))
+        arrays = self._vectors[cell].copy(), self._link_parts[cell].copy()
+        return CellContent(*arrays, weight, facts, self.match.keys(cell))
 
     def put_back(self, cell: int, content: CellContent) -> None:
         """Puts an entity into a cell as it was when its content was copied."""
         self._reserve(cell)
-        link, fertility = self._heads.link, self._heads.fertility
+        fertility = self._heads.fertility
         self._vectors[cell], self._weights[cell] = content.vector, content.weight
-        self._link_parts[cell] = content.vector @ link.parts[1]
+        self._link_parts[cell] = content.link_part
         if fertility:
             self._fertility_parts[cell] = content.vector @ fertility.parts[0] + fertility.bias
         self._facts[:, cell] = content.facts

@@ -58,7 +58,7 @@ class Clusterer:
         self._second_step = second_step(heads.config.options)
         self._scorer = Scorer(heads, genre)
         self._memory = CellState(heads, policy)
-        self._archive = archive_for(policy, heads.span_width)
+        self._archive = archive_for(policy, heads)
         self._seen = 0  # mentions proposed so far: the paper's distances count all of them
 
     @property

@@ -53,8 +53,8 @@ def bytes_per_cell(heads: Heads) -> int:
 
 def bytes_of_archive(heads: Heads) -> int:
     """The most memory that evicted entities need."""
-    vector = 4 * heads.span_width
-    return IN_MEMORY * (vector + _WORDING) + NEAREST_AMONG * vector + _DATABASE
+    vector, part = 4 * heads.span_width, 4 * heads.config.hidden
+    return IN_MEMORY * (vector + part + _WORDING) + NEAREST_AMONG * vector + _DATABASE
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ class Scorer:
             genre=self._genre,
         )
         vectors = np.array([content.vector for content in archived])
-        hidden = heads.widened(heads.products(mention.x * vectors)) + vectors @ link.parts[1] + mention.projected
+        hidden = heads.widened(heads.products(mention.x * vectors)) + mention.projected
+        hidden += np.array([content.link_part for content in archived])
         hidden += heads.link_table[codes + heads.table_offsets].sum(1)
         scores: list[float] = (link.finish(hidden) + mention.score).tolist()
         return scores

@@ -39,7 +39,7 @@ from longcoref.runtime.model import Model
 from longcoref.runtime.stream import TextStream
 from longcoref.spans import CharSpan, WordSpan
 
-SCHEMA = b"longcoref-state/2\n"
+SCHEMA = b"longcoref-state/3\n"
 _MOST = 2**53  # no count is larger
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -197,12 +197,13 @@ def _check_memory(table: dict[str, Any], arrays: Arrays, model: Model, policy: M
     _expect(set(cells) == {"entities", "counts", "last_seen", "opened", "archive"}, "unknown fields of cells")
     _expect((cells["archive"] is not None) == policy.recalls, "an archive where none should be")
     if policy.recalls:
-        _check_archive(table, arrays, width, opened=opened, seen=seen, sentences=sentences)
+        _floats(arrays["archive.vectors"], (len(cells["archive"]), width))
+        _floats(arrays["archive.link_parts"], (len(cells["archive"]), hidden))
+        _floats(arrays["archive.near"], (NEAREST_AMONG, width))
+        _check_archive(table, arrays, opened=opened, seen=seen, sentences=sentences)
 
 
-def _check_archive(
-    table: dict[str, Any], arrays: Arrays, width: int, *, opened: int, seen: int, sentences: int
-) -> None:
+def _check_archive(table: dict[str, Any], arrays: Arrays, *, opened: int, seen: int, sentences: int) -> None:
     archive, counts = table["archive"], table["cells"]["archive"]
     entities = archive["entities"]
     _integers(entities, 0, opened, len(archive["archived"]), distinct=True)
@@ -219,8 +220,6 @@ def _check_archive(
         _integers([*found], 0, opened, len(found))
         _string(string)
     _integer(archive["next"], 0, NEAREST_AMONG)
-    _floats(arrays["archive.vectors"], (len(entities), width))
-    _floats(arrays["archive.near"], (NEAREST_AMONG, width))
     latest = arrays["archive.latest"]
     _expect(latest.dtype == np.int64 and latest.shape == (NEAREST_AMONG,), "the latest entities of the archive")
     _expect(set(latest.tolist()) <= {-1, *entities}, "the latest entities are not in the archive")
