@@ -88,8 +88,10 @@ ADDRESSEE_CUES = (
     *_MENTION_CUES,
     "speaks",
     "addressed_last",
+    "spoke_before_adjacent",
     "spoke_before_near",
     "spoke_before_far",
+    "spoke_behind_adjacent",
     "spoke_behind_near",
     "spoke_behind_far",
     "named_in_quotation",
@@ -203,9 +205,9 @@ def addressee_candidates(
     speaker = spoken[number]
     if speaker is not None:
         past[speaker] = ["speaks"]
-    for cue, (other, near) in (("spoke_before", voices.before(number)), ("spoke_behind", voices.after(number))):
+    for cue, (other, place) in (("spoke_before", voices.before(number)), ("spoke_behind", voices.after(number))):
         if other is not None:
-            past.setdefault(other, []).append(f"{cue}_{'near' if near else 'far'}")
+            past.setdefault(other, []).append(f"{cue}_{place}")
     last = addressed[number - 1] if number and spoken[number - 1] == speaker else None
     if last is not None and dialogue.gap(number) <= SAME_CONVERSATION:
         past.setdefault(last, []).append("addressed_last")
@@ -328,24 +330,27 @@ class Voices:
         self.spoken = spoken
         gaps = [0, *(dialogue.gap(number) for number in range(1, len(spoken)))]
         # How many wide gaps there are up to each quotation: equal counts mean that there is none in between.
+        self._adjacent = list(accumulate(gap > 0 for gap in gaps))
         self._exchange = list(accumulate(gap > SAME_EXCHANGE for gap in gaps))
         self._conversation = list(accumulate(gap > SAME_CONVERSATION for gap in gaps))
         self._before = _other_voices(spoken)
         mirrored = _other_voices(spoken[::-1])[::-1]
         self._after = [None if index is None else len(spoken) - 1 - index for index in mirrored]
 
-    def before(self, number: int) -> tuple[int | None, bool]:
+    def before(self, number: int) -> tuple[int | None, str]:
         """The nearest other voice before a quotation in the same conversation, and whether the two are close."""
         return self._voice(number, self._before[number])
 
-    def after(self, number: int) -> tuple[int | None, bool]:
+    def after(self, number: int) -> tuple[int | None, str]:
         """The nearest other voice after a quotation in the same conversation, and whether the two are close."""
         return self._voice(number, self._after[number])
 
-    def _voice(self, number: int, index: int | None) -> tuple[int | None, bool]:
+    def _voice(self, number: int, index: int | None) -> tuple[int | None, str]:
         if index is None or self._conversation[index] != self._conversation[number]:
-            return None, False
-        return self.spoken[index], self._exchange[index] == self._exchange[number]
+            return None, ""
+        if self._adjacent[index] == self._adjacent[number]:
+            return self.spoken[index], "adjacent"
+        return self.spoken[index], "near" if self._exchange[index] == self._exchange[number] else "far"
 
 
 def _other_voices(spoken: Sequence[int | None]) -> list[int | None]:
@@ -372,7 +377,7 @@ def speakers_of(dialogue: Dialogue, weights: Mapping[str, float]) -> list[dict[i
             conversations[-1].append(number)
     decided: dict[int, dict[int, float]] = {}
     for numbers in conversations:
-        together = decide([_utterance(dialogue, number, weights) for number in numbers])
+        together = decide([utterance_of(dialogue, number, weights) for number in numbers])
         for number, probabilities in zip(numbers, together, strict=True):
             own = dialogue.own_name(number)
             decided[number] = probabilities if own is None else {own: MOVED}
@@ -382,7 +387,7 @@ def speakers_of(dialogue: Dialogue, weights: Mapping[str, float]) -> list[dict[i
     return found
 
 
-def _utterance(dialogue: Dialogue, number: int, weights: Mapping[str, float]) -> Utterance:
+def utterance_of(dialogue: Dialogue, number: int, weights: Mapping[str, float]) -> Utterance:
     """What the cues of a quotation say about its speaker, apart from whose turn it is."""
     own = dialogue.own_name(number)
     alone = masses(_candidates(dialogue, number, {}), weights) if own is None else {own: 1.0}
