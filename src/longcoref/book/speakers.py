@@ -75,9 +75,11 @@ SPEAKER_CUES = (
     "spoke_last_same_paragraph",
     "spoke_last_after_tag",
     "spoke_last_adjacent",
+    "spoke_last_answer",
     "spoke_last_next_paragraph",
     "spoke_last_far",
     "spoke_before_last_adjacent",
+    "spoke_before_last_answer",
     "spoke_before_last_near",
     "spoke_before_last_far",
     "named_in_quotation",
@@ -170,6 +172,8 @@ class Dialogue:
         place = "near" if gap <= SAME_EXCHANGE else "far"
         if not gap and paragraphs != 0:
             place = "adjacent"
+        elif paragraphs == 1 and self.paragraphs_between(begin - 1, begin) == 1:
+            place = "answer"
         if paragraphs == 0:
             cue = "same_paragraph"
         elif not self.has_paragraphs and 1 < gap <= SAME_EXCHANGE and self.words[begin - 1] not in _STOPS:
