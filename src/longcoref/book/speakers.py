@@ -75,11 +75,9 @@ SPEAKER_CUES = (
     "spoke_last_same_paragraph",
     "spoke_last_after_tag",
     "spoke_last_adjacent",
-    "spoke_last_answer",
     "spoke_last_next_paragraph",
     "spoke_last_far",
     "spoke_before_last_adjacent",
-    "spoke_before_last_answer",
     "spoke_before_last_near",
     "spoke_before_last_far",
     "named_in_quotation",
@@ -170,10 +168,9 @@ class Dialogue:
         gap, begin, before = self.gap(number), self.quotations[number].words.start, self.quotations[number - 1].words
         paragraphs = self.paragraphs_between(before.end - 1, begin)
         place = "near" if gap <= SAME_EXCHANGE else "far"
-        if not gap and paragraphs != 0:
+        is_next = paragraphs == 1 and self.paragraphs_between(begin - 1, begin) == 1
+        if is_next or (paragraphs is None and not gap):
             place = "adjacent"
-        elif paragraphs == 1 and self.paragraphs_between(begin - 1, begin) == 1:
-            place = "answer"
         if paragraphs == 0:
             cue = "same_paragraph"
         elif not self.has_paragraphs and 1 < gap <= SAME_EXCHANGE and self.words[begin - 1] not in _STOPS:
