@@ -45,7 +45,7 @@ class Utterance:
 
     def masses(self, before: Turns) -> dict[int | None, float]:
         """The mass of each speaker after these turns; nobody has one if there is no candidate."""
-        found: dict[int | None, float] = {**self.alone}
+        found: dict[int | None, float] = dict(self.alone.items())
         for entity, factor in zip(before, self.turns, strict=True):
             if entity is not None:
                 found[entity] = (found.get(entity, 0.0) + self.returning.get(entity, self.usual)) * factor
