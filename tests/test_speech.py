@@ -140,6 +140,13 @@ def test_who_is_named_in_one_entity_with_another_is_taken_out_of_it() -> None:
     assert entities_of(document, mentions, names=False) == [0] * 7
 
 
+def test_an_entity_of_he_and_she_says_nothing_about_the_gender_of_its_names() -> None:
+    document = tokenize("Philip ran. He fell. He wept. Emma came. He rose. She smiled.")
+    mentions = [("Philip", 0, "PROP"), ("He", 0, "PRON"), ("He", 0, "PRON"), ("Emma", 0, "PROP")]
+    mentions += [("He", 0, "PRON"), ("She", 0, "PRON")]
+    assert entities_of(document, seen(document, mentions)) == [0, 0, 0, 1, 0, 1]
+
+
 @pytest.mark.parametrize("first", ["Mr. Hallow", "Tom"])
 def test_a_pronoun_that_cannot_be_whom_it_was_given_to_goes_to_the_likeliest_other(first: str) -> None:
     """Tom is entities 0 and 2 of the memory: together they are likelier than the tramp; Ann is out of the question."""

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +29,32 @@ class Candidate:
 
 def shares(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> dict[int, float]:
     """The probability of each entity, in the order of its first candidate."""
-    scored = [
-        (candidate, sum(weights[cue] * value for cue, value in candidate.cues.items())) for candidate in candidates
-    ]
-    highest = max((score for _, score in scored), default=0.0)
+    scored = list(_scored(candidates, weights))
+    return normalized(_masses(scored, max((score for _, score in scored), default=0.0)))
+
+
+def masses(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> dict[int, float]:
+    """How likely each entity is, not yet divided by the sum of all, in the order of its first candidate."""
+    return _masses(_scored(candidates, weights), 0.0)
+
+
+def _scored(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> Iterator[tuple[Candidate, float]]:
+    for candidate in candidates:
+        yield candidate, sum(weights[cue] * value for cue, value in candidate.cues.items())
+
+
+def _masses(scored: Iterable[tuple[Candidate, float]], highest: float) -> dict[int, float]:
     found: dict[int, float] = {}
     for candidate, score in scored:
-        share = math.exp(score - highest) * candidate.chance
-        found[candidate.entity] = found.get(candidate.entity, 0.0) + share
+        mass = math.exp(score - highest) * candidate.chance
+        found[candidate.entity] = found.get(candidate.entity, 0.0) + mass
+    return found
+
+
+def normalized(found: Mapping[Key, float]) -> dict[Key, float]:
+    """The same numbers divided by their sum; none if that is 0."""
     total = sum(found.values())
-    return {entity: share / total for entity, share in found.items()} if total else {}
+    return {key: mass / total for key, mass in found.items()} if total else {}
 
 
 def likeliest(found: Mapping[int, float]) -> int | None:

@@ -23,13 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.book.choice import Candidate, learned_weights
+from longcoref.book.conversation import Turns
 from longcoref.book.hidden import Asked
 from longcoref.book.revision import EVERYTHING, passes
 from longcoref.book.speakers import (
     ADDRESSEE_CUES,
     SPEAKER_CUES,
     Dialogue,
-    Turns,
     Voices,
     addressee_candidates,
     attribute,
@@ -179,11 +179,13 @@ def _questions(item: Annotated, task: str) -> Iterator[tuple[list[Candidate], in
     spoken, addressed = item.gold("speaker"), item.gold("addressee")
     voices, turns = Voices(dialogue, spoken), Turns()
     for number in range(len(item.quotations)):
-        if task == "speaker":
-            yield speaker_candidates(dialogue, number, turns), spoken[number]
-            turns.add(spoken[number])
-        else:
+        if task == "addressee":
             yield addressee_candidates(dialogue, number, voices, addressed), addressed[number]
+            continue
+        turns = Turns() if dialogue.opens_conversation(number) else turns
+        if not dialogue.goes_on(number):  # the rest of a quotation has the speaker of its beginning
+            yield speaker_candidates(dialogue, number, turns), spoken[number]
+        turns = turns.then(spoken[number])
 
 
 def _hidden_addressees(item: Asked, weights: Weights) -> Iterator[tuple[list[Candidate], int | None]]:

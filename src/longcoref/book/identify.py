@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
 
-from longcoref.book.numbers import MOVED, NAME_REACH, SAME_CONVERSATION
+from longcoref.book.numbers import CLEAR, MOVED, NAME_REACH, SAME_CONVERSATION
 from longcoref.book.people import people_of
 from longcoref.book.table import Row, Table, genders_contradict
 from longcoref.cancellation import cancellable
@@ -144,13 +144,16 @@ def _place_names(table: Table) -> dict[str, int]:
 
 
 def _genders(rows: Sequence[Row], named: Sequence[tuple[Row, Name]]) -> dict[Name, Counter[int]]:
-    """How often each name is in an entity that is mostly "he", and mostly "she"."""
+    """How often each name is in an entity that is "he", and in one that is "she".
+
+    An entity that is often both mixes several people, and says nothing about the names in it.
+    """
     pronouns: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for row in rows:
         if row.facts.pronoun and row.gender:
             pronouns[row.entity][row.gender] += 1
     genders: defaultdict[Name, Counter[int]] = defaultdict(Counter)
     for row, name in named:
-        if pronouns[row.entity]:
-            genders[name][pronouns[row.entity].most_common(1)[0][0]] += 1
+        for gender, count in pronouns[row.entity].items():
+            genders[name][gender] += count >= CLEAR * (pronouns[row.entity].total() - count)
     return genders

@@ -1,8 +1,9 @@
 """Who speaks each quotation, and to whom.
 
 A candidate is a mention of a person near the quotation, or somebody who takes part in the conversation around it. Each
-has plain cues (a speech verb next to it, its distance, whose turn it is) with learned weights (`book.choice`).
-Quotations are decided in text order, so that turns can follow turns.
+has plain cues (a speech verb next to it, its distance, whose turn it is) with learned weights (`book.choice`). The
+speakers of a conversation are decided together (`book.conversation`), because people take turns; addressees follow in
+text order.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, islice
 
-from longcoref.book.choice import Candidate, learned_weights, likeliest, shares
+from longcoref.book.choice import Candidate, learned_weights, likeliest, masses, normalized, shares
+from longcoref.book.conversation import Turns, Utterance, decide
 from longcoref.book.numbers import (
     MOVED,
     NEAR,
@@ -72,8 +74,10 @@ SPEAKER_CUES = (
     *_MENTION_CUES,
     "spoke_last_same_paragraph",
     "spoke_last_after_tag",
+    "spoke_last_adjacent",
     "spoke_last_next_paragraph",
     "spoke_last_far",
+    "spoke_before_last_adjacent",
     "spoke_before_last_near",
     "spoke_before_last_far",
     "named_in_quotation",
@@ -84,8 +88,10 @@ ADDRESSEE_CUES = (
     *_MENTION_CUES,
     "speaks",
     "addressed_last",
+    "spoke_before_adjacent",
     "spoke_before_near",
     "spoke_before_far",
+    "spoke_behind_adjacent",
     "spoke_behind_near",
     "spoke_behind_far",
     "named_in_quotation",
@@ -153,6 +159,26 @@ class Dialogue:
         """The words between a quotation and the one before it."""
         return self.quotations[number].words.start - self.quotations[number - 1].words.end
 
+    def opens_conversation(self, number: int) -> bool:
+        """Whether a quotation is the first one of a conversation."""
+        return not number or self.gap(number) > SAME_CONVERSATION
+
+    def turn_cues(self, number: int) -> tuple[str, str]:
+        """What it means for a quotation inside a conversation to have spoken last, and last before somebody else."""
+        gap, begin, before = self.gap(number), self.quotations[number].words.start, self.quotations[number - 1].words
+        paragraphs = self.paragraphs_between(before.end - 1, begin)
+        place = "near" if gap <= SAME_EXCHANGE else "far"
+        is_next = paragraphs == 1 and self.paragraphs_between(begin - 1, begin) == 1
+        if is_next or (paragraphs is None and not gap):
+            place = "adjacent"
+        if paragraphs == 0:
+            cue = "same_paragraph"
+        elif not self.has_paragraphs and 1 < gap <= SAME_EXCHANGE and self.words[begin - 1] not in _STOPS:
+            cue = "after_tag"
+        else:
+            cue = "next_paragraph" if place == "near" else place
+        return f"spoke_last_{cue}", f"spoke_before_last_{place}"
+
 
 def is_vocative(words: Sequence[str], span: WordSpan) -> bool:
     """Whether a mention in a quotation addresses somebody: it is between punctuation marks, usually after a comma."""
@@ -161,22 +187,14 @@ def is_vocative(words: Sequence[str], span: WordSpan) -> bool:
     return not before[-1:].isalnum() and not after[:1].isalnum() and (before == "," or after in _AFTER_VOCATIVE)
 
 
-@dataclass(slots=True)
-class Turns:
-    """The last speaker, and the last one before who is somebody else."""
-
-    last: int | None = None
-    other: int | None = None
-
-    def add(self, speaker: int | None) -> None:
-        """Takes the speaker of the next quotation, None if nobody is known."""
-        if speaker not in (None, self.last):
-            self.last, self.other = speaker, self.last
-
-
 def speaker_candidates(dialogue: Dialogue, number: int, turns: Turns) -> list[Candidate]:
-    """The possible speakers of a quotation, given those who spoke before."""
-    return _candidates(dialogue, number, _past(dialogue, number, turns))
+    """The possible speakers of a quotation, given those who spoke before in the conversation."""
+    past: Past = {}
+    if not dialogue.opens_conversation(number):
+        past = {
+            entity: [cue] for entity, cue in zip(turns, dialogue.turn_cues(number), strict=True) if entity is not None
+        }
+    return _candidates(dialogue, number, past)
 
 
 def addressee_candidates(
@@ -188,9 +206,9 @@ def addressee_candidates(
     speaker = spoken[number]
     if speaker is not None:
         past[speaker] = ["speaks"]
-    for cue, (other, near) in (("spoke_before", voices.before(number)), ("spoke_behind", voices.after(number))):
+    for cue, (other, place) in (("spoke_before", voices.before(number)), ("spoke_behind", voices.after(number))):
         if other is not None:
-            past.setdefault(other, []).append(f"{cue}_{'near' if near else 'far'}")
+            past.setdefault(other, []).append(f"{cue}_{place}")
     last = addressed[number - 1] if number and spoken[number - 1] == speaker else None
     if last is not None and dialogue.gap(number) <= SAME_CONVERSATION:
         past.setdefault(last, []).append("addressed_last")
@@ -202,11 +220,7 @@ def addressee_candidates(
 
 def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
     """The mentions around a quotation and the participants, with each entity's role in conversation and quotation."""
-    named: dict[int, str] = {}
-    for row in dialogue.within[number]:
-        if not row.facts.pronoun and named.get(row.entity) != "called_in_quotation":
-            vocative = is_vocative(dialogue.words, row.words)
-            named[row.entity] = "called_in_quotation" if vocative else "named_in_quotation"
+    named = _named(dialogue, number)
 
     def candidate(entity: int, cues: Mapping[str, float], chance: float = 1.0) -> Candidate:
         present = [*past.get(entity, ()), *([named[entity]] if entity in named else ())]
@@ -216,6 +230,16 @@ def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
     for row, cues in _near(dialogue, number):
         found += [candidate(entity, cues, share) for entity, share in (row.shares or {row.entity: 1.0}).items()]
     return found + [candidate(entity, {"history": 1.0}) for entity in past]
+
+
+def _named(dialogue: Dialogue, number: int) -> dict[int, str]:
+    """The entities that are named or described in a quotation, each with the cue that this gives them."""
+    named: dict[int, str] = {}
+    for row in dialogue.within[number]:
+        if not row.facts.pronoun and named.get(row.entity) != "called_in_quotation":
+            vocative = is_vocative(dialogue.words, row.words)
+            named[row.entity] = "called_in_quotation" if vocative else "named_in_quotation"
+    return named
 
 
 def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, dict[str, float]]]:
@@ -297,25 +321,6 @@ def _cues_of_mention(dialogue: Dialogue, row: Row) -> Iterator[str]:
         yield "behind_to" if words[start - 1] == "to" else "behind_preposition"
 
 
-def _past(dialogue: Dialogue, number: int, turns: Turns) -> Past:
-    """The last two speakers of a conversation that goes on, with the cues that this gives them."""
-    if not number or (gap := dialogue.gap(number)) > SAME_CONVERSATION:
-        return {}
-    past: Past = {}
-    begin, before = dialogue.quotations[number].words.start, dialogue.quotations[number - 1].words
-    if turns.last is not None:
-        if dialogue.paragraphs_between(before.end - 1, begin) == 0:
-            cue = "spoke_last_same_paragraph"
-        elif not dialogue.has_paragraphs and 1 < gap <= SAME_EXCHANGE and dialogue.words[begin - 1] not in _STOPS:
-            cue = "spoke_last_after_tag"
-        else:
-            cue = "spoke_last_next_paragraph" if gap <= SAME_EXCHANGE else "spoke_last_far"
-        past[turns.last] = [cue]
-    if turns.other is not None:
-        past[turns.other] = [f"spoke_before_last_{'near' if gap <= SAME_EXCHANGE else 'far'}"]
-    return past
-
-
 class Voices:
     """The speakers of all quotations, and for each the nearest other voice before and after it.
 
@@ -326,24 +331,27 @@ class Voices:
         self.spoken = spoken
         gaps = [0, *(dialogue.gap(number) for number in range(1, len(spoken)))]
         # How many wide gaps there are up to each quotation: equal counts mean that there is none in between.
+        self._adjacent = list(accumulate(gap > 0 for gap in gaps))
         self._exchange = list(accumulate(gap > SAME_EXCHANGE for gap in gaps))
         self._conversation = list(accumulate(gap > SAME_CONVERSATION for gap in gaps))
         self._before = _other_voices(spoken)
         mirrored = _other_voices(spoken[::-1])[::-1]
         self._after = [None if index is None else len(spoken) - 1 - index for index in mirrored]
 
-    def before(self, number: int) -> tuple[int | None, bool]:
+    def before(self, number: int) -> tuple[int | None, str]:
         """The nearest other voice before a quotation in the same conversation, and whether the two are close."""
         return self._voice(number, self._before[number])
 
-    def after(self, number: int) -> tuple[int | None, bool]:
+    def after(self, number: int) -> tuple[int | None, str]:
         """The nearest other voice after a quotation in the same conversation, and whether the two are close."""
         return self._voice(number, self._after[number])
 
-    def _voice(self, number: int, index: int | None) -> tuple[int | None, bool]:
+    def _voice(self, number: int, index: int | None) -> tuple[int | None, str]:
         if index is None or self._conversation[index] != self._conversation[number]:
-            return None, False
-        return self.spoken[index], self._exchange[index] == self._exchange[number]
+            return None, ""
+        if self._adjacent[index] == self._adjacent[number]:
+            return self.spoken[index], "adjacent"
+        return self.spoken[index], "near" if self._exchange[index] == self._exchange[number] else "far"
 
 
 def _other_voices(spoken: Sequence[int | None]) -> list[int | None]:
@@ -360,6 +368,38 @@ def _other_voices(spoken: Sequence[int | None]) -> list[int | None]:
     return found
 
 
+def speakers_of(dialogue: Dialogue, weights: Mapping[str, float]) -> list[dict[int, float]]:
+    """The probability of each possible speaker, for every quotation."""
+    conversations: list[list[int]] = []
+    for number in cancellable(range(len(dialogue.quotations))):
+        if not dialogue.goes_on(number):
+            if dialogue.opens_conversation(number):
+                conversations.append([])
+            conversations[-1].append(number)
+    decided: dict[int, dict[int, float]] = {}
+    for numbers in conversations:
+        together = decide([utterance_of(dialogue, number, weights) for number in numbers])
+        for number, probabilities in zip(numbers, together, strict=True):
+            own = dialogue.own_name(number)
+            decided[number] = probabilities if own is None else {own: MOVED}
+    found: list[dict[int, float]] = []
+    for number in range(len(dialogue.quotations)):
+        found.append(decided[number] if number in decided else found[-1])
+    return found
+
+
+def utterance_of(dialogue: Dialogue, number: int, weights: Mapping[str, float]) -> Utterance:
+    """What the cues of a quotation say about its speaker, apart from whose turn it is."""
+    own = dialogue.own_name(number)
+    alone = masses(_candidates(dialogue, number, {}), weights) if own is None else {own: 1.0}
+    if own is not None or dialogue.opens_conversation(number):
+        return Utterance(alone, {}, 0.0, (1.0, 1.0))
+    usual = math.exp(weights["history"])
+    returning = {entity: usual * math.exp(weights[cue]) for entity, cue in _named(dialogue, number).items()}
+    last, other = (math.exp(weights[cue]) for cue in dialogue.turn_cues(number))
+    return Utterance(alone, returning, usual, (last, other))
+
+
 def attribute(
     document: Document,
     quotations: Sequence[Quotation],
@@ -368,19 +408,9 @@ def attribute(
 ) -> list[Quotation]:
     """The quotations with their speakers and addressees, given the mentions of people and the weights of the cues."""
     dialogue = Dialogue(document, quotations, rows)
-    spoken: list[int | None] = []
-    scores: list[float] = []
-    turns = Turns()
-    for number in cancellable(range(len(quotations))):
-        if dialogue.goes_on(number):
-            spoken.append(spoken[-1])
-            scores.append(scores[-1])
-            continue
-        own = dialogue.own_name(number)
-        found = shares(speaker_candidates(dialogue, number, turns), weights["speaker"]) if own is None else {own: MOVED}
-        spoken.append(likeliest(found))
-        turns.add(spoken[-1])
-        scores.append(max(found.values(), default=0.0))
+    speakers = speakers_of(dialogue, weights["speaker"])
+    spoken = [likeliest(found) for found in speakers]
+    scores = [max(found.values(), default=0.0) for found in speakers]
     voices = Voices(dialogue, spoken)
     addressed: list[int | None] = []
     addressee_scores: list[float] = []
@@ -403,9 +433,7 @@ def attribute(
 
 def _without(found: Mapping[int, float], speaker: int | None) -> dict[int, float]:
     """The probabilities of everybody but the speaker: nobody addresses themselves."""
-    others = {entity: share for entity, share in found.items() if entity != speaker}
-    total = sum(others.values())
-    return {entity: share / total for entity, share in others.items()} if total else {}
+    return normalized({entity: share for entity, share in found.items() if entity != speaker})
 
 
 def attribute_quotations(table: Table) -> None:
