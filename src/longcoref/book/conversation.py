@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from longcoref.book.choice import normalized
+from longcoref.book.numbers import HISTORIES
 from longcoref.cancellation import cancellable
-
-_HISTORIES = 16  # of the ways in which the turns may have gone up to a quotation, those that are followed
-
 
 class Turns(NamedTuple):
     """The last speaker of a conversation, and the last one before who is somebody else."""
@@ -60,7 +58,7 @@ def decide(conversation: Sequence[Utterance]) -> list[dict[int, float]]:
         for before, share in forward[-1].items():
             for speaker, mass in utterance.masses(before).items():
                 reached[before.then(speaker)] += share * mass
-        likely = heapq.nlargest(_HISTORIES, reached, key=reached.__getitem__)
+        likely = heapq.nlargest(HISTORIES, reached, key=reached.__getitem__)
         forward.append(normalized({turns: reached[turns] for turns in likely}))
     ahead = dict.fromkeys(forward.pop(), 1.0)
     decided = []
