@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from itertools import pairwise
@@ -20,6 +21,7 @@ from longcoref.features.pairs import SAME_HEAD, SAME_STRING
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
 from longcoref.memory.cells import Counts
 from longcoref.memory.policies import RECALL_CANDIDATES
+from longcoref.render.lines import MentionWriter
 from longcoref.runtime.archive import Archive
 from longcoref.runtime.cell_state import CellContent
 from longcoref.text import tokenize
@@ -218,7 +220,7 @@ def test_the_bench_follows_a_text_with_and_without_recall(
 def test_a_full_disk_is_an_error_of_ours() -> None:
     archive = Archive(6, 4, in_memory=1)
     archive.put(0, archived("mill", 0))
-    archive._execute("pragma max_page_count = 1")
+    archive._disk.execute("pragma max_page_count = 1")
     large = CellContent(np.zeros(100_000, dtype=np.float32), np.zeros(4, dtype=np.float32), 1.0, [], [])
     archive._vectors = np.zeros((len(archive._latest), 100_000), dtype=np.float32)
     archive.put(1, large)
@@ -237,3 +239,23 @@ def test_counts_are_a_dictionary_of_numbers_above_0(steps: list[tuple[int, int]]
             assert counts.pop(entity, None) == known.pop(entity, None)
     assert dict(counts) == known
     assert len(counts) == len(known)
+
+
+def test_streamed_clusters_are_whole_although_only_those_in_cells_are_in_memory(tiny_model: Path) -> None:
+    resolver = longcoref.load(tiny_model, memory="learned", cells=2, recall=True, threads=1)
+    stream, most, returned = io.StringIO(), 0, 0
+    writer = MentionWriter(stream, resolver.model, resolver.policy)
+    writer.begin("text")
+    mentions = list(resolver.mentions(tokenize(TEXT)))
+    for mention in mentions:
+        writer.add(mention)
+        most = max(most, len(writer._open))
+        returned += mention.decided.action.kind is ActionKind.RECALL
+    writer.end()
+    closed = [line["closed"] for line in map(json.loads, stream.getvalue().splitlines()) if "closed" in line]
+    clusters = resolver.provisional(mentions).clusters
+    assert [(one["id"], one["name"], one["mentions"]) for one in closed] == [
+        (cluster.id, cluster.name, len(cluster)) for cluster in clusters
+    ]
+    assert most <= 2 < len(clusters)
+    assert returned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from longcoref.book.naming import NameChooser
 from longcoref.mention import MentionRecord
@@ -24,6 +25,16 @@ class Summary:
             self._names.add(mention.text, mention.kind)
         if mention.type is not None:
             self._types[mention.type] += 1
+
+    def as_json(self) -> list[Any]:
+        """Everything, as JSON values."""
+        return [self.count, self._names.rank, self._names.counts, self._types]
+
+    @classmethod
+    def of(cls, values: list[Any]) -> Summary:
+        """The inverse of `as_json`."""
+        count, rank, names, types = values
+        return cls(count, NameChooser(rank, Counter(names)), Counter(types))
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from longcoref.book.choice import normalized
 from longcoref.book.numbers import HISTORIES
 from longcoref.cancellation import cancellable
 
+
 class Turns(NamedTuple):
     """The last speaker of a conversation, and the last one before who is somebody else."""
 

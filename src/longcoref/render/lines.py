@@ -14,6 +14,7 @@ from longcoref.mention import MentionRecord
 from longcoref.result import is_wanted
 from longcoref.runtime.model import Model
 from longcoref.summary import Summary
+from longcoref.temporary import TemporaryDatabase
 
 SCHEMA = "longcoref-stream/1"
 _BEST = 3  # scores in a trace
@@ -26,9 +27,10 @@ def _write(stream: IO[str], record: dict[str, Any]) -> None:
 class MentionWriter:
     """Writes each mention when it is decided, and each cluster when it is closed: evicted, or at the end of the text.
 
-    If evicted entities can return, all clusters are closed at the end.
+    If evicted entities can return, all clusters are closed at the end; until then, those that are in no cell are on
+    disk.
 
-    Without filters nothing grows with the text except what unbounded memories track. With a filter, the mentions of a
+    Without filters no memory grows with the text except what unbounded memories track. With a filter, the mentions of a
     cluster are held back until it is closed, because only then is it known whether the cluster passes.
     """
 
@@ -54,16 +56,19 @@ class MentionWriter:
         """Starts a text with this id."""
         _write(self._stream, {"schema": SCHEMA, "id": id, **self._header})
         self._open: dict[int, Summary] = {}
+        self._away = TemporaryDatabase("away (entity integer primary key, summary text)")
         self._held: dict[int, list[MentionRecord]] = {}
         self._mentions = self._clusters = 0
 
     def add(self, mention: MentionRecord) -> None:
         """Takes the next mention, with its decision."""
         evicted = mention.decided.evicted
-        if evicted is not None and not self._recalls:
-            self._close(evicted)
+        if evicted is not None:
+            self._leave(evicted)
         if mention.entity is None:
             return
+        if mention.decided.action.kind is ActionKind.RECALL:
+            self._return(mention.entity)
         self._open.setdefault(mention.entity, Summary()).add(mention)
         if self._filtered:
             self._held.setdefault(mention.entity, []).append(mention.without_decision())
@@ -73,11 +78,26 @@ class MentionWriter:
     def end(self) -> None:
         """Ends the text."""
         for entity in sorted(self._open):
-            self._close(entity)
+            self._leave(entity)
+        for entity, summary in self._away.rows("select entity, summary from away order by entity"):
+            self._close(entity, Summary.of(json.loads(summary)))
         _write(self._stream, {"end": {"mentions": self._mentions, "clusters": self._clusters}})
 
-    def _close(self, entity: int) -> None:
-        summary, held = self._open.pop(entity), self._held.pop(entity, ())
+    def _leave(self, entity: int) -> None:
+        """An entity has no cell any more; it may return."""
+        summary = self._open.pop(entity)
+        if self._recalls:
+            self._away.execute("insert into away values (?, ?)", entity, json.dumps(summary.as_json()))
+        else:
+            self._close(entity, summary)
+
+    def _return(self, entity: int) -> None:
+        (summary,) = self._away.row("select summary from away where entity = ?", entity) or ("",)
+        self._away.execute("delete from away where entity = ?", entity)
+        self._open[entity] = Summary.of(json.loads(summary))
+
+    def _close(self, entity: int, summary: Summary) -> None:
+        held = self._held.pop(entity, ())
         if not is_wanted(summary.type, summary.count, self._types, self._min_mentions):
             return
         for mention in held:

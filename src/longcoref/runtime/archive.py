@@ -8,19 +8,18 @@ lately, are moved to a database on disk, so that memory is bounded.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.errors import InputError
 from longcoref.features.facts import MentionFacts
 from longcoref.features.matching import keys_of
 from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy
 from longcoref.runtime.cell_state import CellContent
 from longcoref.runtime.heads import Floats, Heads
+from longcoref.temporary import TemporaryDatabase
 
 IN_MEMORY = 512
 """Entities that are kept in memory; the others are on disk."""
@@ -89,7 +88,10 @@ class Archive:
     def __init__(self, width: int, hidden: int, *, in_memory: int = IN_MEMORY) -> None:
         self._hidden, self._in_memory = hidden, in_memory
         self._near: dict[int, CellContent] = {}  # the latest, in order of eviction
-        self._disk: sqlite3.Connection | None = None
+        self._disk = TemporaryDatabase(
+            "archive (entity integer primary key, vector blob, link_part blob, facts text)",
+            "strings (string text primary key, entities text) without rowid",
+        )
         self._by_string: dict[str, list[int]] = {}  # in the order in which they were last archived under
         self._latest = np.full(NEAREST_AMONG, -1, dtype=np.int64)
         self._vectors = np.zeros((NEAREST_AMONG, width), dtype=np.float32)  # of length 1
@@ -99,7 +101,7 @@ class Archive:
         return len(self._near) + len(self._far())
 
     def __contains__(self, entity: int) -> bool:
-        return entity in self._near or bool(self._stored("select 1 from archive where entity = ?", entity))
+        return entity in self._near or self._disk.row("select 1 from archive where entity = ?", entity) is not None
 
     def put(self, entity: int, content: CellContent) -> None:
         """Archives an entity that was evicted."""
@@ -116,13 +118,13 @@ class Archive:
             self._to_disk(oldest, self._near.pop(oldest))
         while len(self._by_string) > STRINGS_PER_ENTITY * self._in_memory:
             string = next(iter(self._by_string))
-            self._execute("replace into strings values (?, ?)", string, json.dumps(self._by_string.pop(string)))
+            self._disk.execute("replace into strings values (?, ?)", string, json.dumps(self._by_string.pop(string)))
 
     def take(self, entity: int) -> CellContent:
         """Removes an entity, which returns to a cell."""
         content = self.get(entity)
         if self._near.pop(entity, None) is None:
-            self._execute("delete from archive where entity = ?", entity)
+            self._disk.execute("delete from archive where entity = ?", entity)
         self._latest[self._latest == entity] = -1
         return content
 
@@ -130,7 +132,10 @@ class Archive:
         """What was archived of an entity."""
         if entity in self._near:
             return self._near[entity]
-        ((*arrays, values),) = self._execute("select vector, link_part, facts from archive where entity = ?", entity)
+        row = self._disk.row("select vector, link_part, facts from archive where entity = ?", entity)
+        if row is None:
+            raise KeyError(entity)
+        *arrays, values = row
         vector, link_part = (np.frombuffer(array, dtype=np.float32) for array in arrays)
         return CellContent.of(vector, link_part, json.loads(values))
 
@@ -157,38 +162,17 @@ class Archive:
         """The entities last archived under a string, the latest at the end."""
         found = self._by_string.get(string)
         if found is None:
-            rows = self._stored("select entities from strings where string = ?", string)
-            found = json.loads(rows[0][0]) if rows else []
+            row = self._disk.row("select entities from strings where string = ?", string)
+            found = json.loads(row[0]) if row else []
         return found
 
     def _far(self) -> list[int]:
         """The entities on disk."""
-        return [entity for (entity,) in self._stored("select entity from archive order by entity")]
-
-    def _stored(self, query: str, *values: object) -> list[Any]:
-        """The rows that a query finds on disk, if anything is there."""
-        return self._execute(query, *values) if self._disk else []
-
-    def _execute(self, statement: str, *values: object) -> list[Any]:
-        """The rows that a statement returns."""
-        try:
-            if self._disk is None:
-                # An empty name is a temporary file, deleted when it is closed; the server's threads take turns.
-                self._disk = sqlite3.connect("", check_same_thread=False)
-                self._disk.execute(
-                    "create table archive (entity integer primary key, vector blob, link_part blob, facts text)"
-                )
-                self._disk.execute("create table strings (string text primary key, entities text) without rowid")
-            return self._disk.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            raise InputError(
-                f"the temporary file of recall cannot be used ({error}); free some disk space, or set TMPDIR to a "
-                "folder that has some"
-            ) from error
+        return [entity for (entity,) in self._disk.rows("select entity from archive order by entity")]
 
     def _to_disk(self, entity: int, content: CellContent) -> None:
         arrays = (array.astype(np.float32).tobytes() for array in (content.vector, content.link_part))
-        self._execute("insert into archive values (?, ?, ?, ?)", entity, *arrays, json.dumps(content.as_json()))
+        self._disk.execute("insert into archive values (?, ?, ?, ?)", entity, *arrays, json.dumps(content.as_json()))
 
     def _all(self) -> Iterator[tuple[int, CellContent]]:
         """All entities, those on disk first: the order decides only which are moved to disk next."""
@@ -197,7 +181,7 @@ class Archive:
 
     def _all_strings(self) -> dict[str, list[int]]:
         """All strings, those on disk first; what is in memory is newer."""
-        far = {string: json.loads(found) for string, found in self._stored("select * from strings order by string")}
+        far = {string: json.loads(found) for string, found in self._disk.rows("select * from strings order by string")}
         near = self._by_string
         return {string: found for string, found in far.items() if string not in near} | near
 
