@@ -32,8 +32,8 @@ from longcoref.runtime.windows import Window, WindowSplitter
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import QuotationScanner
 
-_WINDOWS_AT_ONCE = 16
-"""Windows encoded at a time: enough work for all threads, few enough to bound the memory."""
+_WINDOWS_PER_THREAD, _WINDOWS_AT_ONCE = 4, 16
+"""Windows encoded at a time, and the most of them: enough work for all threads, few enough to bound the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,10 @@ class Reader:
         has the mentions to cluster instead of proposals, by sentence number and in words of that sentence.
         """
         source = _Source(text, begin, given)
-        threads = getattr(self._model.encoder, "threads", 1)
+        threads: int = getattr(self._model.encoder, "threads", 1)
         with ThreadPoolExecutor(1) if threads > 1 else nullcontext() as ahead:
             encoded: tuple[_Batch, Future[Floats] | None] | None = None
-            for batch in self._batches(sentences, last=last):
+            for batch in self._batches(sentences, min(_WINDOWS_PER_THREAD * threads, _WINDOWS_AT_ONCE), last=last):
                 # Other threads encode the next windows while this one clusters, which is sequential.
                 future = ahead.submit(self._model.encoder.encode, batch.ids, batch.shifted) if ahead else None
                 if encoded is not None:
@@ -116,12 +116,12 @@ class Reader:
             if encoded is not None:
                 yield from self._decide_all(*encoded, source)
 
-    def _batches(self, sentences: Iterable[Sentence], *, last: bool) -> Iterator[_Batch]:
-        """The windows that the sentences complete, a few at a time."""
+    def _batches(self, sentences: Iterable[Sentence], size: int, *, last: bool) -> Iterator[_Batch]:
+        """The windows that the sentences complete, about `size` at a time."""
         windows: list[Window] = []
         for sentence in sentences:
             windows += self._add(sentence)
-            if len(windows) >= _WINDOWS_AT_ONCE:
+            if len(windows) >= size:
                 yield self._batch(windows, last=False)
                 windows = []
         if last:
