@@ -77,6 +77,7 @@ class Reader:
         config = model.config
         self._model, self._calibration = model, model.calibration
         self._genre = model.genre_number(genre)
+        self._threads: int = getattr(model.encoder, "threads", 1)
         self.clusterer = Clusterer(model.heads, policy, genre=self._genre)
         marks = len(model.tokenizer.opening) + len(model.tokenizer.closing)
         self.splitter = WindowSplitter(config.encoder.window - marks, config.encoder.overlap)
@@ -104,10 +105,9 @@ class Reader:
         has the mentions to cluster instead of proposals, by sentence number and in words of that sentence.
         """
         source = _Source(text, begin, given)
-        threads: int = getattr(self._model.encoder, "threads", 1)
-        with ThreadPoolExecutor(1) if threads > 1 else nullcontext() as ahead:
+        with ThreadPoolExecutor(1) if self._threads > 1 else nullcontext() as ahead:
             encoded: tuple[_Batch, Future[Floats] | None] | None = None
-            for batch in self._batches(sentences, min(_WINDOWS_PER_THREAD * threads, _WINDOWS_AT_ONCE), last=last):
+            for batch in self._batches(sentences, last=last):
                 # Other threads encode the next windows while this one clusters, which is sequential.
                 future = ahead.submit(self._model.encoder.encode, batch.ids, batch.shifted) if ahead else None
                 if encoded is not None:
@@ -116,8 +116,9 @@ class Reader:
             if encoded is not None:
                 yield from self._decide_all(*encoded, source)
 
-    def _batches(self, sentences: Iterable[Sentence], size: int, *, last: bool) -> Iterator[_Batch]:
-        """The windows that the sentences complete, about `size` at a time."""
+    def _batches(self, sentences: Iterable[Sentence], *, last: bool) -> Iterator[_Batch]:
+        """The windows that the sentences complete, a few at a time."""
+        size = min(_WINDOWS_PER_THREAD * self._threads, _WINDOWS_AT_ONCE)
         windows: list[Window] = []
         for sentence in sentences:
             windows += self._add(sentence)
