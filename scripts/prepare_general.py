@@ -1,4 +1,4 @@
-"""Writes the annotated documents that teach the shipped models: python scripts/prepare_corpora.py CORPORA OUT
+"""Writes the annotated documents that teach the general model: python scripts/prepare_general.py CORPORA OUT
 
 CORPORA holds clones of lrec2020-coref, litbank and gum. OUT gets
 
