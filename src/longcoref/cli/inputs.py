@@ -17,7 +17,7 @@ from longcoref.mention import MentionRecord
 from longcoref.resolver import Resolver
 from longcoref.text import tokenize
 
-_CHUNK = 16384  # characters whose decisions are in memory together: enough windows for all threads, and no more
+_CHUNK = 65536  # characters whose decisions are in memory together: enough windows for all threads, and no more
 _STANDARD_INPUT = "-"
 
 
