@@ -7,8 +7,7 @@ import pytest
 from growth import CASES, Case, exponent
 
 BOUND = 1.4
-"""Linear work with its allocations and cache misses stays below, sooner or later on a busy machine too; quadratic work is
-near 2 always."""
+"""Linear work with its allocations and cache misses stays below; quadratic work is near 2."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
