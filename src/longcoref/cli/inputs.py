@@ -17,7 +17,7 @@ from longcoref.mention import MentionRecord
 from longcoref.resolver import Resolver
 from longcoref.text import tokenize
 
-_CHUNK = 65536  # characters whose decisions are in memory together: enough windows for all threads, and no more
+_CHUNK = 65536  # characters read together: enough windows for all threads, and no more
 _STANDARD_INPUT = "-"
 
 
@@ -68,7 +68,7 @@ class _TextInput:
             if not checked:
                 check(tokenize(chunk).words)
                 checked = True
-            yield from stream.feed(chunk)
+            yield from stream.decided(chunk)
         if not checked:
             check(())
         yield from stream.finish()

@@ -92,9 +92,10 @@ class MentionWriter:
             self._close(entity, summary)
 
     def _return(self, entity: int) -> None:
-        (summary,) = self._away.row("select summary from away where entity = ?", entity) or ("",)
+        row = self._away.row("select summary from away where entity = ?", entity)
+        assert row is not None  # whoever returns has left
         self._away.execute("delete from away where entity = ?", entity)
-        self._open[entity] = Summary.of(json.loads(summary))
+        self._open[entity] = Summary.of(json.loads(row[0]))
 
     def _close(self, entity: int, summary: Summary) -> None:
         held = self._held.pop(entity, ())

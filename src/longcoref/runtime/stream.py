@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from longcoref.document import Sentence
 from longcoref.errors import UsageError
@@ -35,14 +35,16 @@ class TextStream:
 
     def feed(self, text: str) -> list[MentionRecord]:
         """Takes the next piece of the text; returns the newly decided mentions, including rejected ones."""
-        mentions: list[MentionRecord] = []
+        return list(self.decided(text))
+
+    def decided(self, text: str) -> Iterator[MentionRecord]:
+        """Like `feed`, but gives each mention when it is decided, so that not all of them are held."""
         for start in range(0, len(text), _CHUNK):
-            mentions += self._read(self._split(text[start : start + _CHUNK]), last=False)
-        return mentions
+            yield from self._read(self._split(text[start : start + _CHUNK]), last=False)
 
     def finish(self) -> list[MentionRecord]:
         """Ends the text; returns the mentions that were still undecided."""
-        return self._read(self.sentences.finish(), last=True)
+        return list(self._read(self.sentences.finish(), last=True))
 
     def skip(self, text: str) -> list[Sentence]:
         """Passes over text that was read before (see `Reader.skip`); returns its complete sentences."""
@@ -58,12 +60,10 @@ class TextStream:
         self.text += text
         return self.sentences.feed(text)
 
-    def _read(self, sentences: Sequence[Sentence], *, last: bool) -> list[MentionRecord]:
-        mentions: list[MentionRecord] = []
+    def _read(self, sentences: Sequence[Sentence], *, last: bool) -> Iterator[MentionRecord]:
         for block in self.reader.read(sentences, text=self.text, begin=self.begin, last=last):
-            mentions += block.mentions
+            yield from block.mentions
         self._trim(sentences)
-        return mentions
 
     def _trim(self, sentences: Sequence[Sentence]) -> None:
         """Drops the text that is no longer needed; `sentences` are those that were read last."""
