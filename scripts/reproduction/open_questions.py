@@ -73,8 +73,8 @@ class OpenQuestions:
     def length(self) -> Iterator[Block]:
         """Joined documents and novels."""
         texts = {
-            "joined": "The test documents, so many of them joined to one: nobody of one is in the next.",
-            "novels": "Novels, one after the other, cut after so many words; proposals by threshold, as in a stream.",
+            "joined": "The test documents, several joined into one; no entity of one appears in the next.",
+            "novels": "Novels, joined and cut to a number of words; proposals by threshold, as in a stream.",
         }
         for fact, text in texts.items():
             found = {m.label: self.figures.rows(f"{fact}-{m.name}") for m in self.models}

@@ -49,7 +49,7 @@ def _blocks(figures: Figures, place: Path) -> Iterator[Block]:
         "Errors on dev": paper.errors(),
         "Hard documents": paper.correlation(),
         "By genre": paper.genres(),
-        "Whether a mention is valid, and who goes for it: chosen at once or in turn": left_open.options(),
+        "Validity and eviction: decided in one choice or in stages": left_open.options(),
         "Left open by the paper: the encoder": left_open.encoder(),
         "Left open by the paper: a learned entity": left_open.entity(),
         "Left open by the paper: one set of weights for all capacities": left_open.capacities(),
