@@ -23,7 +23,7 @@ import numpy as np
 from longcoref.book.naming import NameChooser
 from longcoref.book.revision import NOTHING, BookPolicy, revise
 from longcoref.document import Document
-from longcoref.features.facts import PlacedFacts, document_facts
+from longcoref.features.speech import PlacedFacts, document_facts
 from longcoref.memory import memory_policy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer

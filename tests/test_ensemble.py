@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 from longcoref import load
 from longcoref.errors import ModelError
 from longcoref.features.candidates import candidates_of
-from longcoref.features.facts import document_facts
+from longcoref.features.speech import document_facts
 from longcoref.memory import memory_policy
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.model import Model, open_model

@@ -10,8 +10,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from longcoref.features.facts import PlacedFacts, mention_facts
+from longcoref.features.facts import mention_facts
 from longcoref.features.matching import keys_of
+from longcoref.features.speech import PlacedFacts
 from longcoref.memory import LearnedMemory
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.runtime.archive import IN_MEMORY, Archive

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from longcoref.config import ModelConfig, TrainConfig
 from longcoref.features.candidates import candidates_of
-from longcoref.features.facts import document_facts
+from longcoref.features.speech import document_facts
 from longcoref.memory import (
     Cells,
     LearnedMemory,

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import longcoref
 from longcoref.cli import main
 from longcoref.errors import InputError
-from longcoref.features.facts import PlacedFacts, mention_facts
+from longcoref.features.facts import mention_facts
 from longcoref.features.pairs import SAME_HEAD, SAME_STRING
+from longcoref.features.speech import PlacedFacts
 from longcoref.memory import Action, ActionKind, Cells, WithRecall, decode, memory_policy, oracle_actions
 from longcoref.memory.cells import Counts
 from longcoref.memory.policies import RECALL_CANDIDATES

@@ -180,5 +180,5 @@ def test_a_state_of_another_model_or_memory_is_refused(
     with pytest.raises(ModelError, match="cannot be read"):
         resolver.resume(tmp_path / "nowhere")
     (tmp_path / "old").write_bytes(b"longcoref-state/1")
-    with pytest.raises(ModelError, match="longcoref-state/3"):
+    with pytest.raises(ModelError, match="longcoref-state/4"):
         resolver.resume(tmp_path / "old")

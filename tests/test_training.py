@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import load_file
 
 from longcoref.clusters import cluster_of
-from longcoref.config import Config, load_config
+from longcoref.config import Config, ExtraConfig, load_config
 from longcoref.document import document_of_words
 from longcoref.errors import ConfigError, ModelError
 from longcoref.formats import find_data, read_part
@@ -96,7 +96,7 @@ def test_of_a_document_with_known_links_only_nothing_else_is_learned(tiny: list[
     config = load_config(CONFIGS / "tiny.toml", tiny)
     trainer = Trainer(config, tmp_path / "run", read_part(config.data, "train"), read_part(config.data, "dev"))
     model, encoder = trainer.model, trainer.model.encoder
-    example = replace(prepare(read_part(config.data, "train")[0], encoder.tokenizer, config), links_only=True)
+    example = replace(prepare(read_part(config.data, "train")[0], encoder.tokenizer, config), known="links")
     kept: list[torch.Tensor] = []
     score = model.heads.mention_scores
     model.heads.mention_scores = lambda *given: kept.append(score(*given)) or kept[-1].retain_grad() or kept[-1]
@@ -109,6 +109,42 @@ def test_of_a_document_with_known_links_only_nothing_else_is_learned(tiny: list[
     assert (torch.from_numpy(example.gold_grid).bool() == pushed).all()
     assert (grid.grad[pushed] < 0).all()
     assert (losses.option, losses.label) == (0, 0)
+
+
+def test_noun_phrases_teach_no_score_of_mentions(tiny: list[str], tmp_path: Path) -> None:
+    config = load_config(CONFIGS / "tiny.toml", tiny)
+    extra = ExtraConfig(train=str(config.data.train), format=config.data.format, known="phrases")
+    config = replace(config, data=replace(config.data, extra=(extra,)))
+    trainer = Trainer(config, tmp_path / "run", read_part(config.data, "train"), read_part(config.data, "dev"))
+    model = trainer.model
+    example = replace(prepare(read_part(config.data, "train")[0], model.encoder.tokenizer, config), known="phrases")
+    vectors = model.encoder.encode(example.pieces.ids, example.windows)
+    losses = model.losses(example, vectors, memory_policy("unbounded", None), np.random.default_rng(0))
+    losses.total(1, 1).backward()
+    assert losses.mention > 0 == losses.link
+    assert model.phrases is not None
+    assert model.phrases.weight.grad.any()
+    assert model.heads.mention.hidden.weight.grad.any()
+    assert model.heads.mention.output.weight.grad is None
+    assert not any(name.startswith("phrases") for name in model.heads.state_dict())  # nothing of it is exported
+
+
+def test_a_run_with_further_features_starts_where_the_other_ended(tiny: list[str], tmp_path: Path) -> None:
+    known = list(load_config(CONFIGS / "tiny.toml").model.features)
+    short = [*tiny, "train.pretrain_epochs=0", "train.epochs=0"]
+
+    def scores(name: str, *settings: str) -> dict[str, float]:
+        run(load_config(CONFIGS / "tiny.toml", [*short, *settings]), tmp_path / name)
+        line = (tmp_path / name / "log.jsonl").read_text().splitlines()[-1]
+        return {key: value for key, value in json.loads(line).items() if key != "seconds"}
+
+    def features(*names: str) -> str:
+        return f"model.features={json.dumps(names)}"
+
+    start = f"train.start={tmp_path / 'first'}"
+    assert scores("first", "train.epochs=1") | {"epoch": 0} == scores("more", start, features(*known, "spoke", "heard"))
+    with pytest.raises(ConfigError, match="belong to other models"):
+        scores("other", start, features("spoke", *known))
 
 
 KILLED = """

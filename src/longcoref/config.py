@@ -35,8 +35,9 @@ class ExtraConfig:
     """One of `model.genres`: all documents of the corpus get it."""
     documents: int = 0
     """How many documents to draw for an epoch, without replacement; 0 takes all of them."""
-    links_only: bool = False
-    """Only the listed mentions are known: train that they are mentions, and their links, and nothing else."""
+    known: Literal["all", "links", "phrases"] = "all"
+    """What is known of its documents: everything; of the listed mentions that they are mentions, and their links, and
+    nothing else; or all noun phrases, whose extent a scorer of its own learns beside that of mentions."""
     keep_singletons: bool = True
     """Whether entities with a single mention are trained on and scored; a corpus without annotated ones must not."""
 

@@ -1,12 +1,11 @@
-"""Facts about a mention that need no vector: strings to match, gender and number, and whether it is quoted.
+"""Facts about the words of a mention that need no vector: strings to match, gender and number.
 
-They are cues that become features with learned weights. They depend only on the words of the mention and of the text
-before it, so a text read in pieces has the same facts as one read whole.
+They are cues that become features with learned weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from sys import intern
@@ -21,8 +20,6 @@ from longcoref.english.lexicon import (
     PRONOUNS,
 )
 from longcoref.english.names import Name, parse_name
-from longcoref.spans import WordSpan
-from longcoref.text.quotations import QuotationScanner
 
 FIRST_PERSON, SECOND_PERSON = 5, 7  # the classes of "I" and "you"
 HE_OR_SHE = (1, 2)  # the classes of pronouns that refer to one person
@@ -47,15 +44,6 @@ class MentionFacts:
     head: str
     tokens: tuple[str, ...]
     name: Name | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedFacts:
-    """The facts of a mention, the number of its sentence, and whether it is inside quotation marks."""
-
-    facts: MentionFacts
-    sentence: int
-    quoted: bool
 
 
 def is_title(word: str) -> bool:
@@ -96,12 +84,3 @@ def _facts_of(words: tuple[str, ...]) -> MentionFacts:
     if name is not None and not gender:
         gender = name.usual_gender
     return MentionFacts(0, gender, named, intern(" ".join(lower[first:])), head, tokens, name)
-
-
-def document_facts(
-    words: Sequence[str], sentences: Sequence[WordSpan], spans: Iterable[tuple[int, int]]
-) -> list[PlacedFacts]:
-    """The facts of spans of a whole document."""
-    quoted = QuotationScanner().scan(words)
-    sentence_of = [number for number, (start, end) in enumerate(sentences) for _ in range(start, end)]
-    return [PlacedFacts(mention_facts(words[start:end]), sentence_of[start], quoted[start]) for start, end in spans]

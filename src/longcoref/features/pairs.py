@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.errors import ConfigError, unknown_name
-from longcoref.features.facts import MentionFacts, PlacedFacts
+from longcoref.features.facts import MentionFacts
+from longcoref.features.speech import IN_QUOTATIONS, PlacedFacts, Role
 from longcoref.memory.actions import ActionKind
 
 Integers = npt.NDArray[np.int64]
@@ -29,6 +30,8 @@ FEATURES: Mapping[str, int] = {
     "quote": 4,  # is the mention, and was the entity's last one, inside quotation marks
     "agreement": 5,  # gender and number cues: unknown, one-sided, agreeing, contradicting
     "match": 7,  # string match with the entity's names and nouns, or with its pronouns
+    "spoke": 35,  # the mention's role in the speech around it, and turns since the entity last spoke, bucketed
+    "heard": 70,  # its role, turns since the entity was last addressed, and whether the entity is a narrator
 }
 SCALAR_FEATURES = ("last_action", "genre")  # the same for all cells
 
@@ -42,6 +45,8 @@ LAST_ACTION = {
     ActionKind.IGNORE: 3,
 }
 START = 4
+
+_IN_QUOTATIONS = np.array([int(role in IN_QUOTATIONS) for role in Role])
 
 # Levels of string match between two mentions.
 NO_MATCH, SAME_TOKEN, SAME_HEAD, SAME_STRING = range(4)
@@ -70,6 +75,11 @@ def bucket(values: Integers) -> Integers:
     return codes
 
 
+def _since(turn: Any, last: Integers) -> Any:
+    """0 if the entity has had no such turn, 1 if it is this one, 2 and 3 for one and two turns ago, 4 for longer."""
+    return np.where(last > 0, np.minimum(turn - last, 3) + 1, 0)
+
+
 def feature_rows(features: Sequence[str], genres: int) -> tuple[int, ...]:
     """The number of rows of each feature's table."""
     for name in features:
@@ -84,10 +94,16 @@ class MentionArrays:
 
     index: Integers
     sentence: Integers
-    quoted: Integers
     pronoun: Integers
     gender: Integers
     named: Integers
+    role: Integers
+    turn: Integers
+
+    @property
+    def quoted(self) -> Any:
+        """Whether each mention is inside a quotation."""
+        return _IN_QUOTATIONS.take(self.role)
 
     def __getitem__(self, key: Any) -> MentionArrays:
         return MentionArrays(*(getattr(self, name)[key] for name in self.__slots__))
@@ -103,8 +119,9 @@ def mention_arrays(placed: Sequence[PlacedFacts], index: npt.ArrayLike) -> Menti
     """The facts of mentions in arrays of shape (mentions,)."""
     columns = (
         [each.sentence for each in placed],
-        [each.quoted for each in placed],
         *([getattr(each.facts, name) for each in placed] for name in ("pronoun", "gender", "named")),
+        [each.role for each in placed],
+        [each.turn for each in placed],
     )
     return MentionArrays(np.asarray(index, dtype=np.int64), *(np.array(column, dtype=np.int64) for column in columns))
 
@@ -114,6 +131,7 @@ class EntityArrays:
     """What is known of entities in memory, as arrays of one shape: totals, and facts of the latest mention.
 
     `pronouns` and `gender` are unions of bits over the entity's mentions, `named` whether one of them is a name.
+    `spoke` and `heard` are the latest turns in which the entity spoke and was addressed, 0 if there is none.
     """
 
     count: Integers
@@ -123,6 +141,9 @@ class EntityArrays:
     pronouns: Integers
     gender: Integers
     named: Integers
+    narrates: Integers
+    spoke: Integers
+    heard: Integers
 
     def __getitem__(self, key: Any) -> EntityArrays:
         return EntityArrays(*(getattr(self, name)[key] for name in self.__slots__))
@@ -157,6 +178,10 @@ def pair_codes(
             return 2 * mention.quoted + entity.last_quoted
         if name == "agreement":
             return _AGREEMENT.take(16 * mention.gender + entity.gender)
+        if name == "spoke":
+            return 5 * mention.role + _since(mention.turn, entity.spoke)
+        if name == "heard":
+            return 2 * (5 * mention.role + _since(mention.turn, entity.heard)) + entity.narrates
         return _match_codes(mention, entity, match)
 
     codes = np.empty((*np.broadcast(mention.index, entity.count).shape, len(features)), dtype=np.int64)

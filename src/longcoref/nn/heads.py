@@ -50,10 +50,10 @@ class FeedForward(nn.Module):
         """Scores of shape (...,) for inputs of shape (..., width)."""
         return self.finish(self.hidden(inputs))
 
-    def finish(self, before: Tensor) -> Tensor:
-        """Scores from the sum that goes into the hidden layer."""
+    def finish(self, before: Tensor, output: nn.Linear | None = None) -> Tensor:
+        """Scores from the sum that goes into the hidden layer, by its own last layer or another."""
         active = dropout(before.relu(), self.dropout, self.training)
-        score: Tensor = self.output(active).squeeze(-1)
+        score: Tensor = (output or self.output)(active).squeeze(-1)
         return score
 
 
@@ -81,8 +81,12 @@ class Heads(nn.Module):
         self.kind_head = nn.Linear(self.span_width, len(config.kinds)) if config.kinds else None
         self.type_head = nn.Linear(self.span_width, len(config.types)) if config.types else None
 
-    def mention_scores(self, vectors: Tensor, candidates: Candidates, genre: int = 0) -> Tensor:
+    def mention_scores(
+        self, vectors: Tensor, candidates: Candidates, genre: int = 0, output: nn.Linear | None = None
+    ) -> Tensor:
         """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate.
+
+        With another last layer than that of mentions, `output`, the scores are those of another task.
 
         A span's head part is an attention-weighted mean of its pieces, so it is pooled from the projected pieces, one
         word at a time: the mean over one word more lies between the old mean and the new word.
@@ -117,7 +121,8 @@ class Heads(nn.Module):
                 pooled = torch.lerp(pooled[:count], heads[rows + column], (added - total).exp()[:, None])
             table_rows = torch.from_numpy(candidates.width_rows(rows.numpy(), column + 1))
             before = starts[:count] + ends[rows + column] + pooled[:count] + widths[table_rows]
-            grid.append(self.mention.finish(before) + prior[table_rows])
+            scores = self.mention.finish(before, output)
+            grid.append(scores if output is not None else scores + prior[table_rows])
         fields = torch.cat([order[:count] * candidates.max_width + c for c, count in enumerate(reaching)])
         scores = vectors.new_full((len(first) * candidates.max_width,), CLOSED)
         scores = scores.index_put((fields,), torch.cat(grid)) if grid else scores

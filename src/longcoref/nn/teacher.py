@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.features.facts import PlacedFacts
 from longcoref.features.pairs import (
     LAST_ACTION,
     SCALAR_FEATURES,
@@ -26,6 +25,7 @@ from longcoref.features.pairs import (
     mention_arrays,
     pair_codes,
 )
+from longcoref.features.speech import HEARS, SPEAKS, PlacedFacts, Role
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.memory.cells import Cells
 from longcoref.memory.policies import RECALL_CANDIDATES, MemoryPolicy, empty_cells
@@ -263,8 +263,11 @@ def _state_table(replay: _Replay, count: int) -> Integers:
 
 
 def _entity_arrays(mention: MentionArrays, members: Integers, sequence: Integers, offsets: Integers) -> EntityArrays:
-    bits = np.stack([(mention.pronoun > 0) << mention.pronoun, mention.gender, mention.named], axis=1)
-    pronouns, gender, named = _so_far(np.bitwise_or, bits[members], sequence, offsets).T
+    columns = ((mention.pronoun > 0) << mention.pronoun, mention.gender, mention.named, mention.role == Role.NARRATOR)
+    bits = np.stack(columns, axis=1)
+    pronouns, gender, named, narrates = _so_far(np.bitwise_or, bits[members], sequence, offsets).T
+    turns = np.stack([mention.turn * np.isin(mention.role, list(roles)) for roles in (SPEAKS, HEARS)], axis=1)
+    spoke, heard = _so_far(np.maximum, turns[members], sequence, offsets).T
     return EntityArrays(
         count=_so_far(np.add, np.ones_like(members), sequence, offsets),
         last_index=mention.index[members],
@@ -273,6 +276,9 @@ def _entity_arrays(mention: MentionArrays, members: Integers, sequence: Integers
         pronouns=pronouns,
         gender=gender,
         named=named,
+        narrates=narrates,
+        spoke=spoke,
+        heard=heard,
     )
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from longcoref.features.facts import MentionFacts
 from longcoref.features.matching import MatchIndex
 from longcoref.features.pairs import EntityArrays, MentionArrays
+from longcoref.features.speech import HEARS, IN_QUOTATIONS, SPEAKS, Role
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.memory.cells import Cells, Counts
 from longcoref.memory.policies import MemoryPolicy, empty_cells
@@ -122,10 +123,13 @@ class CellState:
             self.cells.counts[cell],
             facts.index,
             facts.sentence,
-            facts.quoted,
+            facts.role in IN_QUOTATIONS,
             known[4] | (facts.pronoun > 0) << facts.pronoun,
             known[5] | facts.gender,
             known[6] | facts.named,
+            known[7] | (facts.role == Role.NARRATOR),
+            max(known[8], facts.turn if facts.role in SPEAKS else 0),
+            max(known[9], facts.turn if facts.role in HEARS else 0),
         )
         if action.kind is ActionKind.EVICT:
             self.match.forget(cell)

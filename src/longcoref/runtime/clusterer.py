@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.errors import UsageError
-from longcoref.features.facts import HE_OR_SHE, PlacedFacts
+from longcoref.features.facts import HE_OR_SHE
 from longcoref.features.pairs import LAST_ACTION, mention_arrays
+from longcoref.features.speech import PlacedFacts
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.memory.cells import Cells
 from longcoref.memory.decision import Decision, Rivals

@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from longcoref.document import Document, Sentence
-from longcoref.features.facts import PlacedFacts, mention_facts
+from longcoref.features.speech import PlacedFacts, Speech, SpeechScanner
 from longcoref.memory import MemoryPolicy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
@@ -30,7 +30,6 @@ from longcoref.runtime.model import Model
 from longcoref.runtime.pieces import Integers as PieceIds
 from longcoref.runtime.windows import Window, WindowSplitter
 from longcoref.spans import WordSpan
-from longcoref.text.quotations import QuotationScanner
 
 _WINDOWS_PER_THREAD, _WINDOWS_AT_ONCE = 4, 16
 """Windows encoded at a time, and the most of them: enough work for all threads, few enough to bound the memory."""
@@ -81,7 +80,7 @@ class Reader:
         self.clusterer = Clusterer(model.heads, policy, genre=self._genre)
         marks = len(model.tokenizer.opening) + len(model.tokenizer.closing)
         self.splitter = WindowSplitter(config.encoder.window - marks, config.encoder.overlap)
-        self.quotes = QuotationScanner()
+        self.speech = SpeechScanner()
         self.open: deque[Sentence] = deque()  # sentences whose vectors are not all final
         self.lengths: deque[list[int]] = deque()  # pieces of each of their words
         self.vectors: Floats = np.zeros((0, model.heads.width), np.float32)  # of their pieces, as far as they are final
@@ -189,11 +188,10 @@ class Reader:
         spans, x, scores = propose(self._model, vectors, lengths, edges.tolist(), genre=self._genre, given=given)
         owners = (np.searchsorted(edges, spans[:, 0], side="right") - 1).tolist()
         first_sentence, first_word = self.sentences, self.words
-        quoted = self._pass(sentences)
-        words = [word for sentence in sentences for word in sentence.words]
+        speech, begins = self._pass(sentences), edges.tolist()
         numbers = list(range(first_sentence, self.sentences))  # the mentions of a sentence share one object
         facts = [
-            PlacedFacts(mention_facts(words[start:stop]), numbers[owner], quoted[start])
+            speech[owner].placed(start - begins[owner], stop - begins[owner], numbers[owner])
             for (start, stop), owner in zip(spans.tolist(), owners, strict=True)
         ]
         decisions = self.clusterer.cluster(x, scores, facts)
@@ -231,12 +229,11 @@ class Reader:
             for done, _, _ in self._cut(batch.windows, blank, last=False):
                 self._pass(done)
 
-    def _pass(self, sentences: Sequence[Sentence]) -> list[bool]:
-        """Counts decided sentences; returns for each word whether it is inside quotation marks."""
-        words = [word for sentence in sentences for word in sentence.words]
+    def _pass(self, sentences: Sequence[Sentence]) -> list[Speech]:
+        """Counts decided sentences; returns the speech in them."""
         self.sentences += len(sentences)
-        self.words += len(words)
-        return self.quotes.scan(words)
+        self.words += sum(len(sentence.words) for sentence in sentences)
+        return [self.speech.scan(sentence.words) for sentence in sentences]
 
 
 @cache

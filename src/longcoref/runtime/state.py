@@ -39,7 +39,7 @@ from longcoref.runtime.model import Model
 from longcoref.runtime.stream import TextStream
 from longcoref.spans import CharSpan, WordSpan
 
-SCHEMA = b"longcoref-state/3\n"
+SCHEMA = b"longcoref-state/4\n"
 _MOST = 2**53  # no count is larger
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -227,7 +227,7 @@ def _check_archive(table: dict[str, Any], arrays: Arrays, *, opened: int, seen: 
 
 def _entity_facts(row: list[int], seen: int, sentences: int) -> None:
     """What a cell knows of its entity, in the order of `EntityArrays`."""
-    limits = (seen + 1, seen, sentences, 2, 2**PRONOUN_CLASSES, 16, 2)
+    limits = (seen + 1, seen, sentences, 2, 2**PRONOUN_CLASSES, 16, 2, 2, _MOST, _MOST)
     for value, limit in zip(row, limits, strict=True):
         _integer(value, 0, limit)
 

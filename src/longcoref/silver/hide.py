@@ -16,7 +16,8 @@ from longcoref.book.table import clear_gender
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document, document_of_words
 from longcoref.english.grammar import POSSESSIVES, PRONOUNS_OF, Case, case_of
-from longcoref.features.facts import HE_OR_SHE, MentionFacts, document_facts
+from longcoref.features.facts import HE_OR_SHE, MentionFacts
+from longcoref.features.speech import document_facts
 from longcoref.spans import WordSpan
 
 _REACH = 3  # sentences back within which the person must have been mentioned

@@ -103,14 +103,6 @@ class QuotationScanner:
     _continues: bool = False
     _previous: str = " "
 
-    def scan(self, words: Iterable[str]) -> list[bool]:
-        """Whether each of the next words is inside a quotation."""
-        flags = []
-        for word in words:
-            self.step(word)
-            flags.append(self.inside)
-        return flags
-
     def step(self, word: str, *, starts_paragraph: bool = False, spaced: bool = False) -> Passage | None:
         """Takes the next word; returns the quotation that ends before or with it.
 

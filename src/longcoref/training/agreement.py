@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from longcoref.document import Document
-from longcoref.features.facts import document_facts
+from longcoref.features.speech import document_facts
 from longcoref.memory import ActionKind, MemoryPolicy, Options
 from longcoref.memory.decision import Decision
 from longcoref.memory.second_step import UNOPPOSED, SecondStep, second_step

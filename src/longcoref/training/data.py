@@ -14,7 +14,7 @@ from longcoref.config import Config, ModelConfig
 from longcoref.document import Document
 from longcoref.errors import ConfigError, unknown_name
 from longcoref.features.candidates import Candidates, candidates_of
-from longcoref.features.facts import PlacedFacts, document_facts
+from longcoref.features.speech import PlacedFacts, document_facts
 from longcoref.runtime.pieces import Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
 from longcoref.spans import WordSpan
@@ -29,8 +29,8 @@ class Example:
     windows: Sequence[Window]
     candidates: Candidates
     genre: int
-    links_only: bool = False
-    """Whether nothing but its annotated mentions is known of the document (`ExtraConfig.links_only`)."""
+    known: str = "all"
+    """What is known of the document (`ExtraConfig.known`)."""
 
     @cached_property
     def gold(self) -> dict[WordSpan, int]:

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from longcoref.config import Config, config_table, dump_toml
+from longcoref.config import Config, config_table, dump_toml, load_config
 from longcoref.document import Document
 from longcoref.errors import ConfigError
 from longcoref.files import atomic_text
@@ -83,7 +84,7 @@ class Trainer:
         for extra, _ in self._extra:
             first = len(self._examples)
             self._examples += [
-                replace(prepare(document, encoder.tokenizer, config, overlap), links_only=extra.links_only)
+                replace(prepare(document, encoder.tokenizer, config, overlap), known=extra.known)
                 for document in read_extra(extra, "train")
             ]
             pool = range(first, len(self._examples))
@@ -161,7 +162,7 @@ class Trainer:
         chosen: list[int] = []
         for pool, count in self._pools:
             taken = pool if count == len(pool) else self._random.permutation(pool)[:count].tolist()
-            chosen += [i for i in taken if phase.name != "mentions" or not self._examples[i].links_only]
+            chosen += [i for i in taken if phase.name != "mentions" or self._examples[i].known == "all"]
         return [chosen[place] for place in self._random.permutation(len(chosen))]
 
     def _visit(self, example: Example) -> Example:
@@ -172,7 +173,7 @@ class Trainer:
             example = crop(example, tokenizer, self.config, first=first, count=settings.max_windows)
         if settings.rename and self._random.random() < settings.rename:
             renamed = self._renamer(example.document, self._random)
-            example = replace(prepare(renamed, tokenizer, self.config, settings.overlap), links_only=example.links_only)
+            example = replace(prepare(renamed, tokenizer, self.config, settings.overlap), known=example.known)
         if settings.piece_dropout:
             ids = drop_pieces(example.pieces.ids, settings.piece_dropout, tokenizer.unknown, self._random)
             example = replace(example, pieces=replace(example.pieces, ids=ids))
@@ -299,11 +300,29 @@ class Trainer:
 
 
 def start_from(model: CorefModel, folders: str) -> None:
-    """Gives a model the best weights of a finished run, or the mean of those of several, separated by commas."""
-    # The genre's share of mention scoring starts at zero, so a model that was trained without it fits.
-    own = {name: value for name, value in model.state_dict().items() if name == "heads.mention_genre.weight"}
-    found = [own | checkpoints.load(Path(folder) / "best.safetensors").tensors for folder in folders.split(",")]
+    """Gives a model the best weights of a finished run, or the mean of those of several, separated by commas.
+
+    It may have further features after those of the runs, and a genre's share of mention scoring: they start at zero.
+    The scorer of noun phrases serves training only, and either may have one.
+    """
+    found = [_widened(Path(folder), model) for folder in folders.split(",")]
     try:
         model.load_state_dict({name: torch.stack([one[name] for one in found]).mean(0) for name in found[0]})
     except (KeyError, RuntimeError) as error:
         raise ConfigError(f"train.start: the weights of {folders} belong to other models: {error}") from error
+
+
+def _widened(folder: Path, model: CorefModel) -> dict[str, Tensor]:
+    """The best weights of a run, with zeros for what the features of `model` have more."""
+    tensors = checkpoints.load(folder / "best.safetensors").tensors
+    own = model.state_dict()
+    known, wanted = load_config(folder / "config.toml").model.features, model.config.model.features
+    if wanted[: len(known)] == known:
+        new = {f"heads.feature_embeddings.{number}.weight" for number in range(len(known), len(wanted))}
+        own_only = ("heads.mention_genre.weight", "phrases.weight", "phrases.bias", *new)
+        tensors = {name: own[name] for name in own_only if name in own} | tensors
+        for name in ("heads.link.hidden.weight", "heads.fertility.hidden.weight"):
+            if name in tensors and name in own:
+                missing = own[name].shape[1] - tensors[name].shape[1]
+                tensors[name] = functional.pad(tensors[name], (0, max(0, missing)))
+    return {name: tensor for name, tensor in tensors.items() if name in own or not name.startswith("phrases.")}

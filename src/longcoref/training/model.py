@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from longcoref.config import Config
-from longcoref.features.facts import PlacedFacts
+from longcoref.features.speech import PlacedFacts
 from longcoref.memory import Action, MemoryPolicy, oracle_actions
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.heads import Heads
@@ -64,10 +64,13 @@ class CorefModel(nn.Module):
         self.config = config
         self.encoder = encoder
         self.heads = Heads(config.model, encoder.width)
+        phrases = any(extra.known == "phrases" for extra in config.data.extra)
+        self.phrases = nn.Linear(config.model.hidden, 1) if phrases else None
 
     def mention_grid(self, example: Example, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores of all candidates, and the mention loss against the gold ones."""
-        grid = self.heads.mention_scores(vectors, example.candidates, example.genre)
+        """Scores of all candidates, and the mention loss against the gold ones, be these mentions or noun phrases."""
+        output = self.phrases if example.known == "phrases" else None
+        grid = self.heads.mention_scores(vectors, example.candidates, example.genre, output)
         return grid, mention_loss(grid, torch.from_numpy(example.gold_grid).to(grid.dtype))
 
     def propose(self, example: Example, grid: Tensor, random: np.random.Generator) -> Proposals:
@@ -83,7 +86,10 @@ class CorefModel(nn.Module):
     def losses(self, example: Example, vectors: Tensor, policy: MemoryPolicy, random: np.random.Generator) -> Losses:
         """All losses of one document under a memory policy; invalid mentions are sampled with `random`."""
         grid, mention = self.mention_grid(example, vectors)
-        proposals = known_mentions(example) if example.links_only else self.propose(example, grid, random)
+        nothing = mention.new_zeros(())
+        if example.known == "phrases":
+            return Losses(mention, nothing, nothing, nothing)
+        proposals = known_mentions(example) if example.known == "links" else self.propose(example, grid, random)
         x = self.heads.span_vectors(vectors, example.candidates, torch.from_numpy(proposals.spans))
         model = self.config.model
         facts = example.facts(proposals.spans)
@@ -97,8 +103,7 @@ class CorefModel(nn.Module):
         )
         scores = self.heads.score(x, valid, unrolled)
         link, option = link_loss(scores, unrolled, self.config.train), option_loss(scores, unrolled, model)
-        if example.links_only:
-            nothing = link.new_zeros(())
+        if example.known == "links":
             return Losses(functional.softplus(-valid).sum(), link, nothing, nothing)
         return Losses(mention, link, option, self._labels(example, x, proposals.spans))
 
