@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longcoref.features.pairs import EntityArrays, mention_arrays, pair_codes
 from longcoref.features.speech import APART, INTERRUPTION, Role, SpeechScanner, document_facts
 from longcoref.spans import WordSpan
 
@@ -62,6 +64,19 @@ def test_the_narration_between_two_quotations_tells_turns_apart(narration: int, 
 )
 def test_roles(text: str, mention: str, role: Role) -> None:
     assert parts(text, mention)[0][0] is role
+
+
+def test_a_speaker_named_before_a_turn_spoke_in_it() -> None:
+    words = "Ann smiled . “ No . ” Then the whole long day and the night went by in peace , and she said to Bob , “ I"
+    words = words.split()
+    spans = [(words.index(word), words.index(word) + 1) for word in ("she", "Bob", "I")]
+    placed = document_facts(words, [WordSpan(0, len(words))], spans)
+    assert [one.role for one in placed] == [T, N, S]
+    assert placed[0].turn == placed[2].turn > placed[1].turn
+    mentions = mention_arrays(placed, [0, 1, 2])
+    she = EntityArrays(*(np.array([value]) for value in (1, 0, 0, 0, 0, 0, 0, 0, placed[0].turn, 0)))
+    codes = pair_codes(["spoke"], mentions, she, match=np.zeros(3), last_action=0, genre=0)
+    assert codes[:, 0].tolist() == [5 * T + 1, 5 * N + 1, 5 * S + 1]
 
 
 MARKED = st.lists(st.sampled_from(["“", "”", '"', "said", "Ann", "I", "you", ",", "."]), min_size=1, max_size=12)

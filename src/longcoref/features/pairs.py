@@ -77,7 +77,7 @@ def bucket(values: Integers) -> Integers:
 
 def _since(turn: Any, last: Integers) -> Any:
     """0 if the entity has had no such turn, 1 if it is this one, 2 and 3 for one and two turns ago, 4 for longer."""
-    return np.where(last > 0, np.minimum(turn - last, 3) + 1, 0)
+    return np.where(last > 0, np.clip(turn - last, 0, 3) + 1, 0)  # a tag may precede its turn, and so other mentions
 
 
 def feature_rows(features: Sequence[str], genres: int) -> tuple[int, ...]:
