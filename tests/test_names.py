@@ -225,3 +225,31 @@ def test_a_person_without_a_name_gets_the_one_that_the_text_gives_them(gap: int,
     found = {mention.text: mention.entity for mention in revised}
     assert found["An old man"] == found["His"] != found["Ann"]
     assert (found["An old man"] == found["Ned Moss"]) is one
+
+
+@pytest.mark.parametrize(
+    ("text", "one"),
+    [
+        ("Dr. Moss came . The doctor sat down .", True),
+        ("Dr. Moss came . Dr. Hale left . The doctor sat down .", False),
+        ("Dr. Moss came . Dr. Moss ate . Dr. Moss slept . Dr. Hale left . The doctor sat down .", True),
+        ("Dr. Moss came . The old doctor sat down .", False),
+        ("Captain Moss came . The doctor sat down .", False),
+        ("Lady Moss came . The lady sat down .", False),
+        ("Lady Moss came . The Lady sat down .", True),
+    ],
+)
+def test_a_title_alone_is_the_person_whose_name_has_it(text: str, one: bool) -> None:
+    document = tokenize(text)
+    records, entities = [], dict[str, int]()
+    for sentence in document.sentences:
+        end = next(
+            place for place in range(*sentence) if document.words[place] in {"came", "left", "ate", "slept", "sat"}
+        )
+        wording = " ".join(document.words[sentence.start : end])
+        entity = entities.setdefault(wording, len(entities))
+        kind = "NOM" if wording.startswith("The") else "PROP"
+        span = WordSpan(sentence.start, end)
+        records.append(MentionRecord.of(document, span, kind=kind, type="PER", entity=entity, score=0.9))
+    revised = revise(document, records, BOOK_POLICIES["names"]).mentions
+    assert (revised[0].entity == revised[-1].entity) is one

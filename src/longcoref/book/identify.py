@@ -9,13 +9,14 @@ place in a person's entity is moved to that place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from longcoref.book.numbers import CLEAR, MOVED, NAME_REACH, SAME_CONVERSATION
 from longcoref.book.people import people_of
-from longcoref.book.table import Row, Table, genders_contradict
+from longcoref.book.table import Row, Table, clear_gender, genders_contradict
 from longcoref.cancellation import cancellable
+from longcoref.english.lexicon import TITLES
 from longcoref.english.names import Name
 from longcoref.features.facts import HE_OR_SHE
 
@@ -79,6 +80,54 @@ def join_introduced(table: Table) -> None:
         is_introduction = words[start - 2] == "name" and words[start - 1] in _IS
         if is_introduction and start - first[owner.entity] <= SAME_CONVERSATION:
             joined.setdefault(owner.entity, row.entity)
+    _join(table, joined)
+
+
+def join_titled(table: Table) -> None:
+    """Makes one entity of a person who is called by a title alone and the one whose name has it: the doctor, Dr. Moss.
+
+    A title that several people have as often says nothing. Those that show a certain gender are also common words ("the
+    lady"), unless they have a capital ("the Count").
+    """
+    words = table.document.words
+    titled: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    called: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    genders: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    named: set[int] = set()
+    for row in cancellable(table.rows):
+        if row.gender:
+            genders[row.entity][row.gender] += 1
+        if row.name is not None:
+            named.add(row.entity)
+            titled[row.name.title][row.entity] += 1
+        elif not row.facts.pronoun:
+            called[row.entity][_title_alone(words[slice(*row.words)])] += 1
+    titled.pop("", None)
+    joined: dict[int, int] = {}
+    for entity, descriptions in called.items():
+        title, count = descriptions.most_common(1)[0]
+        if entity in named or entity not in table.people or title not in titled:
+            continue
+        (person, most), *others = titled[title].most_common(2)
+        if others and most < CLEAR * others[0][1]:
+            continue
+        if 2 * count > descriptions.total() and not genders_contradict(
+            *map(clear_gender, (genders[entity], genders[person]))
+        ):
+            joined[entity] = person
+    _join(table, joined)
+
+
+def _title_alone(words: Sequence[str]) -> str:
+    """The title that a mention consists of, apart from "the"; "" if it does not."""
+    if len(words) != 2 or words[0].lower() != "the" or words[1].lower() not in TITLES:
+        return ""
+    title = TITLES[words[1].lower()]
+    return title.name if not title.gender or not title.certain or words[1][0].isupper() else ""
+
+
+def _join(table: Table, joined: Mapping[int, int]) -> None:
+    """Makes each of some entities part of another."""
     for row in table.rows:
         row.entity = joined.get(row.entity, row.entity)
         row.rivals = tuple((joined.get(rival, rival), score) for rival, score in row.rivals)
