@@ -230,13 +230,14 @@ def test_a_person_without_a_name_gets_the_one_that_the_text_gives_them(gap: int,
 @pytest.mark.parametrize(
     ("text", "one"),
     [
-        ("Dr. Moss came . The doctor sat down .", True),
-        ("Dr. Moss came . Dr. Hale left . The doctor sat down .", False),
+        ("Dr. Moss came . Dr. Moss ate . Dr. Moss slept . The doctor sat down .", True),
+        ("Dr. Moss came . Dr. Moss ate . The doctor sat down .", False),
         ("Dr. Moss came . Dr. Moss ate . Dr. Moss slept . Dr. Hale left . The doctor sat down .", True),
-        ("Dr. Moss came . The old doctor sat down .", False),
-        ("Captain Moss came . The doctor sat down .", False),
-        ("Lady Moss came . The lady sat down .", False),
-        ("Lady Moss came . The Lady sat down .", True),
+        ("Dr. Moss came . Dr. Moss ate . Dr. Moss slept . Dr. Hale left . Dr. Hale ate . The doctor sat down .", False),
+        ("Dr. Moss came . Dr. Moss ate . Dr. Moss slept . The old doctor sat down .", False),
+        ("Captain Moss came . Captain Moss ate . Captain Moss slept . The doctor sat down .", False),
+        ("Lady Moss came . Lady Moss ate . Lady Moss slept . The lady sat down .", False),
+        ("Lady Moss came . Lady Moss ate . Lady Moss slept . The Lady sat down .", True),
     ],
 )
 def test_a_title_alone_is_the_person_whose_name_has_it(text: str, one: bool) -> None:

@@ -86,8 +86,8 @@ def join_introduced(table: Table) -> None:
 def join_titled(table: Table) -> None:
     """Makes one entity of a person who is called by a title alone and the one whose name has it: the doctor, Dr. Moss.
 
-    A title that several people have as often says nothing. Those that show a certain gender are also common words ("the
-    lady"), unless they have a capital ("the Count").
+    The title must clearly be this person's, and occur a few times. Those that show a certain gender are also common
+    words ("the lady"), unless they have a capital ("the Count").
     """
     words = table.document.words
     titled: defaultdict[str, Counter[int]] = defaultdict(Counter)
@@ -109,7 +109,7 @@ def join_titled(table: Table) -> None:
         if entity in named or entity not in table.people or title not in titled:
             continue
         (person, most), *others = titled[title].most_common(2)
-        if others and most < CLEAR * others[0][1]:
+        if most < CLEAR * max([1, *(count for _, count in others)]):
             continue
         if 2 * count > descriptions.total() and not genders_contradict(
             *map(clear_gender, (genders[entity], genders[person]))
