@@ -2,7 +2,7 @@
 
 A FILE has one word per line: word, part of speech, head (its number in the sentence, 0 for the root) and relation, as
 Universal Dependencies has them; an empty line ends a sentence, `# id` begins a document. Each OUT/FILE.jsonl gets a
-document for each of them, in which each noun phrase is an entity with one mention: `known = "phrases"` in a config.
+document for each of them, in which each noun phrase is an entity with one mention: `phrases_only = true` in a config.
 
 A phrase is a noun, name or pronoun with all that depends on it, less what belongs to the clause (the subject and copula
 of a predicate, prepositions, conjunctions). The first of several coordinated nouns gives two phrases, one with the

@@ -113,7 +113,7 @@ def test_of_a_document_with_known_links_only_nothing_else_is_learned(tiny: list[
 
 def test_noun_phrases_teach_no_score_of_mentions(tiny: list[str], tmp_path: Path) -> None:
     config = load_config(CONFIGS / "tiny.toml", tiny)
-    extra = ExtraConfig(train=str(config.data.train), format=config.data.format, known="phrases")
+    extra = ExtraConfig(train=str(config.data.train), format=config.data.format, phrases_only=True)
     config = replace(config, data=replace(config.data, extra=(extra,)))
     trainer = Trainer(config, tmp_path / "run", read_part(config.data, "train"), read_part(config.data, "dev"))
     model = trainer.model

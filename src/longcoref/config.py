@@ -35,11 +35,17 @@ class ExtraConfig:
     """One of `model.genres`: all documents of the corpus get it."""
     documents: int = 0
     """How many documents to draw for an epoch, without replacement; 0 takes all of them."""
-    known: Literal["all", "links", "phrases"] = "all"
-    """What is known of its documents: everything; of the listed mentions that they are mentions, and their links, and
-    nothing else; or all noun phrases, whose extent a scorer of its own learns beside that of mentions."""
+    links_only: bool = False
+    """Only the listed mentions are known: train that they are mentions, and their links, and nothing else."""
+    phrases_only: bool = False
+    """Only noun phrases are known: a scorer of their own learns their extent, and the encoder with it."""
     keep_singletons: bool = True
     """Whether entities with a single mention are trained on and scored; a corpus without annotated ones must not."""
+
+    @property
+    def known(self) -> Literal["all", "links", "phrases"]:
+        """What is known of its documents."""
+        return "phrases" if self.phrases_only else "links" if self.links_only else "all"
 
 
 @dataclass(frozen=True, slots=True)
