@@ -1,4 +1,7 @@
-"""A linear score of words that tells where mentions may start: most of the time of proposing them is spent elsewhere."""
+"""A linear score of words that tells where a mention may start.
+
+Few words start one, so that most of the time of proposing mentions is spent on the others.
+"""
 
 from __future__ import annotations
 
