@@ -143,7 +143,7 @@ class CellState:
         self.match.add(cell, mention.facts)
         return share
 
-    def _know(self, cell: int, facts: list[int]) -> None:
+    def _know(self, cell: int, facts: list[Any]) -> None:
         """Sets the facts about the entity in a cell."""
         self._facts[:, cell] = facts
         self._terms[:, cell] = self._coder.of_entities(EntityArrays(*facts))
