@@ -52,7 +52,16 @@ def export(
     sample = read_part(config.data, "train")[:SAMPLE_DOCUMENTS] if weights == "int8" or rank or gate else []
     borrowed = None if calibration is None else open_model(calibration).facts.get("calibration")
     dev = read_part(config.data, "dev") if calibrate and borrowed is None else []
-    fitted = {"rank": rank, "gate": gate, "sample": sample, "dev": dev, "calibration": borrowed}
-    export_run(run, target, weights=weights, name=name, **fitted)
+    export_run(
+        run,
+        target,
+        weights=weights,
+        rank=rank,
+        gate=gate,
+        sample=sample,
+        dev=dev,
+        calibration=borrowed,
+        name=name,
+    )
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     typer.echo(f"{target}: {size:.1f} MB, {weights}")
