@@ -249,7 +249,10 @@ def pair_codes(
 
 def stacked(terms: Sequence[Any], shape: tuple[int, ...]) -> Integers:
     """Terms of entities as one array; some of them may be single numbers."""
-    return np.stack([np.broadcast_to(term, shape) for term in terms])
+    array = np.empty((len(terms), *shape), dtype=np.int64)
+    for row, term in enumerate(terms):
+        array[row] = term
+    return array
 
 
 def match_levels(facts: Sequence[MentionFacts]) -> npt.NDArray[np.int8]:

@@ -50,19 +50,20 @@ def confidence(decision: Decision, calibration: Calibration) -> float:
     The choice among [cells, none] is a softmax of the scores. If the mention opened an entity and could have been
     rejected, the probability that it is a mention at all is a factor.
     """
-    links = decision.links / np.float64(calibration.temperature)
-    recalled = [score / calibration.temperature for _, score in decision.recalled]
-    best = max(0.0, float(links.max(initial=0.0)), *recalled)
-    total = float(np.exp(links - best).sum()) + sum(math.exp(score - best) for score in (0.0, *recalled))
-
-    def share(score: float) -> float:
-        return math.exp(score - best) / total
-
+    known, compared = len(decision.links), len(decision.recalled)
+    shares = np.zeros(known + compared + 1)
+    shares[:known] = decision.links
+    if compared:
+        shares[known:-1] = [score for _, score in decision.recalled]
+    shares /= calibration.temperature
+    shares -= shares.max()
+    np.exp(shares, out=shares)
+    shares /= shares.sum()
     if decision.action.kind is ActionKind.LINK:
-        return _along(calibration.link, share(float(links[decision.action.cell])))
+        return _along(calibration.link, float(shares[decision.action.cell]))
     if decision.action.kind is ActionKind.RECALL:
-        return _along(calibration.link, share(max(recalled)))
-    unmatched = share(0.0)
+        return _along(calibration.link, float(shares[known:-1].max()))
+    unmatched = float(shares[-1])
     if decision.offered is not None and decision.offered.invalid:
         valid = 1 / (1 + math.exp(-min(max(decision.mention_score / calibration.temperature, -50), 50)))
         unmatched *= 1 - valid if decision.action.kind is ActionKind.INVALID else valid
