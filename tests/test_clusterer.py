@@ -17,9 +17,10 @@ from longcoref.features.facts import HE_OR_SHE
 from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory
 from longcoref.nn.heads import Heads as TorchHeads
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.heads import PRODUCT, Heads, expected_shapes
+from longcoref.runtime.heads import CLOSED, PRODUCT, START, START_BIAS, Heads, expected_shapes
 from longcoref.runtime.mentions import select
 from longcoref.training.low_rank import low_rank, product_moments
+from longcoref.training.starts import gated
 from test_heads import (
     ALL_FEATURES,
     POLICIES,
@@ -51,6 +52,32 @@ def test_mention_scores_and_span_vectors_equal_those_of_torch(layout, unit: str,
     assert len(spans) == candidates.mask.sum()
     x = twin(model).span_vectors(vectors.numpy(), candidates, spans)
     np.testing.assert_allclose(x, model.span_vectors(vectors, candidates, torch.from_numpy(spans)).detach(), atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(layouts(), st.sampled_from(["words", "pieces"]), st.integers(0, 99))
+def test_a_gate_closes_the_candidates_of_words_that_start_no_mention(layout, unit: str, seed: int) -> None:
+    candidates, _ = geometry(layout, unit)
+    model, random = heads(unit=unit), np.random.default_rng(seed)
+    vectors = random.normal(size=(sum(layout[0]), WIDTH))
+    weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+    gate = {START: random.normal(size=(1, WIDTH)), START_BIAS: random.normal(size=1)}
+    grid = Heads({**weights, **gate}, model.config, WIDTH).mention_scores(vectors, candidates)
+    starts = vectors[candidates.first] @ gate[START][0] + gate[START_BIAS] >= 0
+    every = twin(model).mention_scores(vectors, candidates)
+    np.testing.assert_allclose(grid, np.where(starts[:, None], every, CLOSED), atol=1e-9)
+
+
+def test_the_gate_of_a_sample_is_open_at_all_its_starts_and_closed_at_most_other_words() -> None:
+    random = np.random.default_rng(7)
+    vectors = random.normal(size=(2000, WIDTH)).astype(np.float32)
+    starts = vectors[:, 0] + vectors[:, 1] > 2
+    fitted = gated({"other": vectors}, vectors, starts)
+    kept = vectors @ fitted[START][0] + fitted[START_BIAS] > -1e-5
+    assert kept[starts].all()
+    assert kept.mean() < 2 * starts.mean()
+    assert "other" in fitted
+    assert gated({}, vectors, np.zeros(2000, dtype=bool)) == {}
 
 
 @settings(max_examples=60)

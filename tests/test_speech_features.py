@@ -76,7 +76,7 @@ def test_a_speaker_named_before_a_turn_spoke_in_it() -> None:
     mentions = mention_arrays(placed, [0, 1, 2])
     she = EntityArrays(*(np.array([value]) for value in (1, 0, 0, 0, 0, 0, 0, 0, placed[0].turn, 0)))
     codes = pair_codes(["spoke"], mentions, she, match=np.zeros(3), last_action=0, genre=0)
-    assert codes[:, 0].tolist() == [5 * T + 1, 5 * N + 1, 5 * S + 1]
+    assert codes[:, 0].tolist() == [5 * T + 1, 5 * N, 5 * S + 1]  # as seen from Bob, the turn has not come
 
 
 MARKED = st.lists(st.sampled_from(["“", "”", '"', "said", "Ann", "I", "you", ",", "."]), min_size=1, max_size=12)

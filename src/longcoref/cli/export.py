@@ -24,6 +24,9 @@ def export(
             min=0, help="Rank of the matrix that compares a mention with an entity; 0 keeps it as it was trained."
         ),
     ] = 64,
+    gate: Annotated[
+        bool, typer.Option(help="Propose mentions only at words that a linear score lets start one, which is faster.")
+    ] = True,
     calibrate: Annotated[bool, typer.Option(help="Calibrate probabilities on the dev documents of the run.")] = True,
     calibration: Annotated[
         str | None,
@@ -46,9 +49,19 @@ def export(
     from longcoref.training.runs import export_run
 
     config = load_config(run / "config.toml")
-    sample = read_part(config.data, "train")[:SAMPLE_DOCUMENTS] if weights == "int8" or rank else []
+    sample = read_part(config.data, "train")[:SAMPLE_DOCUMENTS] if weights == "int8" or rank or gate else []
     borrowed = None if calibration is None else open_model(calibration).facts.get("calibration")
     dev = read_part(config.data, "dev") if calibrate and borrowed is None else []
-    export_run(run, target, weights=weights, rank=rank, sample=sample, dev=dev, calibration=borrowed, name=name)
+    export_run(
+        run,
+        target,
+        weights=weights,
+        rank=rank,
+        gate=gate,
+        sample=sample,
+        dev=dev,
+        calibration=borrowed,
+        name=name,
+    )
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     typer.echo(f"{target}: {size:.1f} MB, {weights}")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longcoref.features.facts import MentionFacts
-from longcoref.features.pairs import SAME_HEAD, SAME_STRING, SAME_TOKEN
+from longcoref.features.pairs import NO_MATCH, SAME_HEAD, SAME_STRING, SAME_TOKEN
 
 
 def keys_of(facts: MentionFacts) -> Iterator[tuple[int, str]]:
@@ -24,6 +24,12 @@ def keys_of(facts: MentionFacts) -> Iterator[tuple[int, str]]:
         yield SAME_HEAD, facts.head
     if facts.exact:
         yield SAME_STRING, facts.exact
+
+
+def match_level(facts: MentionFacts, keys: Iterable[tuple[int, str]]) -> int:
+    """The best level of match of a mention with an entity that has these strings."""
+    own = set(keys_of(facts))
+    return max((key[0] for key in keys if key in own), default=NO_MATCH)
 
 
 class MatchIndex:

@@ -1,19 +1,21 @@
 """Features of a mention and an entity: small integers that index embedding tables (the paper's g).
 
-The paper has `count`, `distance`, `last_action` and `genre`; the others are ours. A feature is a row in `FEATURES`
-and a line in `pair_codes`. Codes are computed for arrays of any shape, so that the parallel teacher (all mentions
-against all cells) and the sequential loop (one mention against the cells) call the same function.
+The paper has `count`, `distance`, `last_action` and `genre`; the others are ours. A feature is a row in `FEATURES`, in
+`_MENTION` and in `_ENTITY`. The code of a pair is looked up at the sum of a term of the mention and one of the entity.
+The loop thus computes all features with all cells in a few operations, because the terms of entities change one cell at
+a time. Terms are computed for arrays of any shape, for the parallel teacher (all mentions against all cells).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from longcoref.english.lexicon import PRONOUN_CLASSES
 from longcoref.errors import ConfigError, unknown_name
 from longcoref.features.facts import MentionFacts
 from longcoref.features.speech import IN_QUOTATIONS, PlacedFacts, Role
@@ -52,32 +54,27 @@ _IN_QUOTATIONS = np.array([int(role in IN_QUOTATIONS) for role in Role])
 NO_MATCH, SAME_TOKEN, SAME_HEAD, SAME_STRING = range(4)
 
 _BUCKET = np.array([0, 1, 2, 3, 4, 5, 5, 5] + [6] * 8 + [7] * 16 + [8] * 32 + [9], dtype=np.int64)
+"""The paper's buckets: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more."""
 
 # Of two sets of gender bits: neither known, only the entity's, only the mention's, some in common, none in common.
 _AGREEMENT = np.array([[(3 + (not a & b)) if a and b else 2 * (a > 0) + (b > 0) for b in range(16)] for a in range(16)])
 
-# By whether the mention is a pronoun, whether the entity has had such a pronoun, the level of string match, and whether
-# both are names: a pronoun that was or was not seen, two different names, or the level.
-_MATCH = np.array(
-    [
-        4 + seen if pronoun else 6 if named and level == NO_MATCH else level
-        for pronoun in (0, 1)
-        for seen in (0, 1)
-        for level in (NO_MATCH, SAME_TOKEN, SAME_HEAD, SAME_STRING)
-        for named in (0, 1)
-    ]
-)
+_PRONOUN_SETS = 2**PRONOUN_CLASSES
+_NEVER = -(2**40)
+"""The term of an entity that has had no such turn."""
 
 
-def bucket(values: Integers) -> Integers:
-    """The paper's buckets: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more."""
-    codes: Integers = _BUCKET.take(values, mode="clip")
-    return codes
+def _matches() -> Integers:
+    """The codes of `match`, by the terms of mention and entity and the level of string match.
 
-
-def _since(turn: Any, last: Integers) -> Any:
-    """0 if the entity has had no such turn, 1 if it is this one, 2 and 3 for one and two turns ago, 4 for longer."""
-    return np.where(last > 0, np.clip(turn - last, 0, 3) + 1, 0)  # a tag may precede its turn, and so other mentions
+    Mentions are not a name, a name, or a pronoun of one of the classes; entities have had a name or not, and a set of
+    pronouns. A pronoun was or was not seen; otherwise there are two different names, or the level.
+    """
+    level, named, _ = np.indices((4, 2, _PRONOUN_SETS))
+    of_names = np.where((level == NO_MATCH) & (named == 1), 6, level)
+    sets = np.tile(np.arange(_PRONOUN_SETS), 2)
+    of_pronouns = [4 + ((sets >> number) & 1) for number in range(1, PRONOUN_CLASSES)]
+    return np.concatenate([level.ravel(), of_names.ravel(), *of_pronouns])
 
 
 def feature_rows(features: Sequence[str], genres: int) -> tuple[int, ...]:
@@ -149,6 +146,90 @@ class EntityArrays:
         return EntityArrays(*(getattr(self, name)[key] for name in self.__slots__))
 
 
+_TABLES = (_BUCKET, _AGREEMENT.ravel(), _matches(), np.arange(0, FEATURES["heard"], 2))
+_AGREE, _MATCH, _EVEN, _SAME = np.cumsum([len(table) for table in _TABLES]).tolist()
+"""Where the tables begin in which codes are looked up, one after the other; the last one has the numbers from 0 on."""
+_LEVEL = 2 * _PRONOUN_SETS  # from one level of match to the next
+
+# Of mentions: where the codes that they can have begin, their terms, and the largest sum of terms that is told apart.
+_MENTION: Mapping[str, Callable[[MentionArrays], tuple[Any, Any, int]]] = {
+    "count": lambda mention: (0, 0, len(_BUCKET) - 1),
+    "distance": lambda mention: (0, mention.index, len(_BUCKET) - 1),
+    "last_action": lambda mention: (_SAME, 0, 0),
+    "genre": lambda mention: (_SAME, 0, 0),
+    "sentences": lambda mention: (0, mention.sentence, len(_BUCKET) - 1),
+    "quote": lambda mention: (_SAME + 2 * mention.quoted, 0, 1),
+    "agreement": lambda mention: (_AGREE + 16 * mention.gender, 0, 15),
+    "match": lambda mention: (
+        _MATCH + _LEVEL * (4 * mention.named + (mention.pronoun > 0) * (7 + mention.pronoun)),
+        0,
+        4 * _LEVEL - 1,
+    ),
+    "spoke": lambda mention: (_SAME + 5 * mention.role, mention.turn + 1, 4),
+    "heard": lambda mention: (_EVEN + 5 * mention.role, mention.turn + 1, 4),
+}
+
+# Of entities: their terms. Turns since they spoke or were addressed: none, this one, one ago, two, or more.
+_ENTITY: Mapping[str, Callable[[EntityArrays], Any]] = {
+    "count": lambda entity: entity.count,
+    "distance": lambda entity: -entity.last_index,
+    "last_action": lambda entity: 0,
+    "genre": lambda entity: 0,
+    "sentences": lambda entity: -entity.last_sentence,
+    "quote": lambda entity: entity.last_quoted,
+    "agreement": lambda entity: entity.gender,
+    "match": lambda entity: entity.named * _PRONOUN_SETS + entity.pronouns,
+    "spoke": lambda entity: (entity.spoke == 0) * _NEVER - entity.spoke,
+    "heard": lambda entity: (entity.heard == 0) * _NEVER - entity.heard,
+}
+
+
+class PairCoder:
+    """Computes the codes of some features in documents of one genre."""
+
+    def __init__(self, features: Sequence[str], genre: int) -> None:
+        self._mention, self._entity = [_MENTION[name] for name in features], [_ENTITY[name] for name in features]
+        self._row = {name: row for row, name in enumerate(features)}
+        self._genre = genre
+        same = np.arange(max(genre + 1, FEATURES["spoke"]))
+        self._lookup = np.concatenate([*_TABLES, same])
+
+    def of_mentions(self, mention: MentionArrays) -> Integers:
+        """The terms of mentions, and their smallest and largest sums with those of entities: (3, features, ...)."""
+        terms = np.empty((3, len(self._mention), *np.shape(mention.index)), dtype=np.int64)
+        for row, of_mention in enumerate(self._mention):
+            start, term, most = of_mention(mention)
+            terms[0, row], terms[1, row], terms[2, row] = start + term, start, start + most
+        if "genre" in self._row:
+            terms[:, self._row["genre"]] += self._genre
+        return terms
+
+    def after(self, last_action: npt.ArrayLike, terms: Integers) -> None:
+        """Completes the terms of mentions with what was done with the mention before."""
+        if "last_action" in self._row:
+            terms[:, self._row["last_action"]] = _SAME + np.asarray(last_action)
+
+    def of_entities(self, entity: EntityArrays) -> list[Any]:
+        """The terms of entities, a number or array per feature, and whether they narrate."""
+        return [*(of_entity(entity) for of_entity in self._entity), entity.narrates]
+
+    def codes(self, mention: Integers, entity: Integers, match: npt.NDArray[np.int64]) -> Integers:
+        """The code of each feature for each pair: (features, ...).
+
+        The terms have the shapes (3, features, ...) and (features + 1, ...). `match` is the highest level of string
+        match between the mention and any mention of the entity.
+        """
+        index = mention[0] + entity[:-1]
+        if "match" in self._row:
+            index[self._row["match"]] += _LEVEL * match
+        np.maximum(index, mention[1], out=index)
+        np.minimum(index, mention[2], out=index)
+        codes: Integers = self._lookup.take(index)
+        if "heard" in self._row:
+            codes[self._row["heard"]] += entity[-1]
+        return codes
+
+
 def pair_codes(
     features: Sequence[str],
     mention: MentionArrays,
@@ -158,45 +239,20 @@ def pair_codes(
     last_action: npt.ArrayLike,
     genre: int,
 ) -> Integers:
-    """The code of each feature for each pair: shape (..., features) where ... is the broadcast shape.
-
-    `match` is the highest level of string match between the mention and any mention of the entity.
-    """
-
-    def code(name: str) -> Any:
-        if name == "count":
-            return bucket(entity.count)
-        if name == "distance":
-            return bucket(mention.index - entity.last_index)
-        if name == "last_action":
-            return last_action
-        if name == "genre":
-            return genre
-        if name == "sentences":
-            return bucket(mention.sentence - entity.last_sentence)
-        if name == "quote":
-            return 2 * mention.quoted + entity.last_quoted
-        if name == "agreement":
-            return _AGREEMENT.take(16 * mention.gender + entity.gender)
-        if name == "spoke":
-            return 5 * mention.role + _since(mention.turn, entity.spoke)
-        if name == "heard":
-            return 2 * (5 * mention.role + _since(mention.turn, entity.heard)) + entity.narrates
-        return _match_codes(mention, entity, match)
-
-    codes = np.empty((*np.broadcast(mention.index, entity.count).shape, len(features)), dtype=np.int64)
-    for column, name in enumerate(features):
-        codes[..., column] = code(name)
-    return codes
+    """The code of each feature for mentions and entities in arrays of one shape: (..., features)."""
+    coder = PairCoder(features, genre)
+    mentions = coder.of_mentions(mention)
+    coder.after(last_action, mentions)
+    entities = stacked(coder.of_entities(entity), mentions.shape[2:])
+    return np.ascontiguousarray(np.moveaxis(coder.codes(mentions, entities, match.astype(np.int64)), 0, -1))
 
 
-def _match_codes(mention: MentionArrays, entity: EntityArrays, match: npt.NDArray[Any]) -> Any:
-    if isinstance(mention.pronoun, int):  # one mention, as in the loop: most of the cases below cannot occur
-        if mention.pronoun:
-            return 4 + ((entity.pronouns >> mention.pronoun) & 1)
-        return _MATCH.take(match * 2 + entity.named) if mention.named else match
-    seen = (entity.pronouns >> mention.pronoun) & 1
-    return _MATCH.take((mention.pronoun > 0) * 16 + seen * 8 + match * 2 + (mention.named & entity.named))
+def stacked(terms: Sequence[Any], shape: tuple[int, ...]) -> Integers:
+    """Terms of entities as one array; some of them may be single numbers."""
+    array = np.empty((len(terms), *shape), dtype=np.int64)
+    for row, term in enumerate(terms):
+        array[row] = term
+    return array
 
 
 def match_levels(facts: Sequence[MentionFacts]) -> npt.NDArray[np.int8]:

@@ -152,8 +152,11 @@ class Archive:
                 if entity in self and len(found) < RECALL_CANDIDATES - _BY_VECTOR:
                     found[entity] = None
         if found or facts.head:
-            nearness = np.where(self._latest >= 0, self._vectors @ x, -np.inf)
-            for place in np.argsort(-nearness, kind="stable")[:_BY_VECTOR]:
+            nearness = self._vectors @ x
+            nearness[self._latest < 0] = -np.inf
+            for _ in range(_BY_VECTOR):
+                place = int(nearness.argmax())
+                nearness[place] = -np.inf
                 if self._latest[place] >= 0:
                     found[int(self._latest[place])] = None
         return list(found)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from longcoref.features.facts import MentionFacts
 from longcoref.features.matching import MatchIndex
-from longcoref.features.pairs import EntityArrays, MentionArrays
+from longcoref.features.pairs import EntityArrays, MentionArrays, PairCoder, stacked
 from longcoref.features.speech import HEARS, IN_QUOTATIONS, SPEAKS, Role
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.memory.cells import Cells, Counts
@@ -19,25 +19,29 @@ from longcoref.memory.policies import MemoryPolicy, empty_cells
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.meetings import mix
 
+Integers = npt.NDArray[np.int64]
+
 _ROWS = 64  # of an unbounded memory, initially
-_ARRAYS = ("vectors", "link_parts", "fertility_parts", "weights")  # one row per cell
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A mention before it is decided: its vector, and its projections by the first layers, computed once.
 
-    `projected` is its part of the hidden layer of f_c as a mention, `as_entity` the part it would have as an entity,
-    `as_candidate` its part of the hidden layer of f_r. `weight` is how much it counts in the mean of its entity.
+    `projected` is its part of the hidden layer of f_c as a mention, `as_candidate` its part of the hidden layer of f_r.
+    `row` is what a cell holds if the mention is its entity: its vector, its part of the hidden layer of f_c as an
+    entity, and `as_candidate`. `weight` is how much it counts in the mean of its entity. `terms` are those of its
+    features.
     """
 
     x: Floats
     projected: Floats
-    as_entity: Floats
     as_candidate: Floats
+    row: Floats
     weight: float
     score: float
     arrays: MentionArrays
+    terms: Integers
     facts: MentionFacts
 
 
@@ -68,18 +72,20 @@ class CellContent:
 class CellState:
     """The cells in use, with an array row for each: vectors, their projections, weights, facts, strings."""
 
-    def __init__(self, heads: Heads, policy: MemoryPolicy) -> None:
-        self._heads = heads
+    def __init__(self, heads: Heads, policy: MemoryPolicy, coder: PairCoder) -> None:
+        self._heads, self._coder = heads, coder
         self.cells = empty_cells(policy)
         if self.cells.archive is not None:
             self.cells.archive = Counts()
         self.match = MatchIndex()
         rows = policy.capacity or _ROWS
-        self._vectors = np.zeros((rows, heads.span_width), dtype=np.float32)
-        self._link_parts = np.zeros((rows, heads.config.hidden), dtype=np.float32)
-        self._fertility_parts = np.zeros_like(self._link_parts)
+        span, hidden = heads.span_width, heads.config.hidden
+        self._parts = slice(span), slice(span, span + hidden), slice(span + hidden, None)
+        # Vectors, and their parts of the hidden layers of f_c and f_r: running means that move together.
+        self._means = np.zeros((rows, span + 2 * hidden), dtype=np.float32)
         self._weights = np.zeros(rows, dtype=np.float32)
         self._facts = np.zeros((len(EntityArrays.__slots__), rows), dtype=np.int64)
+        self._terms = np.zeros((len(heads.config.features) + 1, rows), dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -87,22 +93,22 @@ class CellState:
     @property
     def vectors(self) -> Floats:
         """The mean vector of each entity; shape (cells, span)."""
-        return self._vectors[: len(self.cells)]
+        return self._means[: len(self.cells), self._parts[0]]
 
     @property
     def link_parts(self) -> Floats:
         """Each entity's part of the hidden layer of f_c; shape (cells, hidden)."""
-        return self._link_parts[: len(self.cells)]
+        return self._means[: len(self.cells), self._parts[1]]
 
     @property
     def fertility_parts(self) -> Floats:
         """Each entity's part of the hidden layer of f_r; shape (cells, hidden)."""
-        return self._fertility_parts[: len(self.cells)]
+        return self._means[: len(self.cells), self._parts[2]]
 
     @property
-    def entities(self) -> EntityArrays:
-        """The facts about each entity; arrays of shape (cells,)."""
-        return EntityArrays(*self._facts[:, : len(self.cells)])
+    def terms(self) -> Integers:
+        """The terms of each entity's features; shape (features + 1, cells)."""
+        return self._terms[:, : len(self.cells)]
 
     def add(self, action: Action, mention: Incoming) -> float:
         """Adds a mention to the entity in the action's cell, after `cells.apply`; returns its share of the mean."""
@@ -114,58 +120,66 @@ class CellState:
         self._weights[cell] = total
         share = mention.weight / total
         # Projections are linear, so their running means are the projections of the running mean.
-        mix(self._vectors[cell], mention.x, share)
-        mix(self._link_parts[cell], mention.as_entity, share)
-        mix(self._fertility_parts[cell], mention.as_candidate, share)
+        mix(self._means[cell], mention.row, share)
         known = self._facts[:, cell].tolist() if joins else [0] * len(self._facts)
         facts = mention.arrays
-        self._facts[:, cell] = (
-            self.cells.counts[cell],
-            facts.index,
-            facts.sentence,
-            facts.role in IN_QUOTATIONS,
-            known[4] | (facts.pronoun > 0) << facts.pronoun,
-            known[5] | facts.gender,
-            known[6] | facts.named,
-            known[7] | (facts.role == Role.NARRATOR),
-            max(known[8], facts.turn if facts.role in SPEAKS else 0),
-            max(known[9], facts.turn if facts.role in HEARS else 0),
+        self._know(
+            cell,
+            [
+                self.cells.counts[cell],
+                facts.index,
+                facts.sentence,
+                facts.role in IN_QUOTATIONS,
+                known[4] | (facts.pronoun > 0) << facts.pronoun,
+                known[5] | facts.gender,
+                known[6] | facts.named,
+                known[7] | (facts.role == Role.NARRATOR),
+                max(known[8], facts.turn if facts.role in SPEAKS else 0),
+                max(known[9], facts.turn if facts.role in HEARS else 0),
+            ],
         )
         if action.kind is ActionKind.EVICT:
             self.match.forget(cell)
         self.match.add(cell, mention.facts)
         return share
 
+    def _know(self, cell: int, facts: list[Any]) -> None:
+        """Sets the facts about the entity in a cell."""
+        self._facts[:, cell] = facts
+        self._terms[:, cell] = self._coder.of_entities(EntityArrays(*facts))
+
     def content(self, cell: int) -> CellContent:
         """A copy of what a cell knows about its entity."""
         facts, weight = self._facts[:, cell].tolist(), float(self._weights[cell])
-        arrays = self._vectors[cell].copy(), self._link_parts[cell].copy()
-        return CellContent(*arrays, weight, facts, self.match.keys(cell))
+        vector, link_part, _ = (self._means[cell, part].copy() for part in self._parts)
+        return CellContent(vector, link_part, weight, facts, self.match.keys(cell))
 
     def put_back(self, cell: int, content: CellContent) -> None:
         """Puts an entity into a cell as it was when its content was copied."""
         self._reserve(cell)
         fertility = self._heads.fertility
-        self._vectors[cell], self._weights[cell] = content.vector, content.weight
-        self._link_parts[cell] = content.link_part
-        if fertility:
-            self._fertility_parts[cell] = content.vector @ fertility.parts[0] + fertility.bias
-        self._facts[:, cell] = content.facts
+        part = content.vector @ fertility.parts[0] + fertility.bias if fertility else content.link_part
+        for columns, values in zip(self._parts, (content.vector, content.link_part, part), strict=True):
+            self._means[cell, columns] = values
+        self._weights[cell] = content.weight
+        self._know(cell, content.facts)
         self.match.forget(cell)
         self.match.put(cell, content.keys)
 
     def _reserve(self, cell: int) -> None:
         """Doubles the arrays until they have a row for the cell."""
-        while cell >= len(self._vectors):
-            for name in _ARRAYS:
-                array: npt.NDArray[Any] = getattr(self, f"_{name}")
-                setattr(self, f"_{name}", np.concatenate([array, np.zeros_like(array)]))
-            self._facts = np.concatenate([self._facts, np.zeros_like(self._facts)], axis=1)
+        while cell >= len(self._means):
+            self._means, self._weights = (
+                np.concatenate([old, np.zeros_like(old)]) for old in (self._means, self._weights)
+            )
+            self._facts, self._terms = (
+                np.concatenate([old, np.zeros_like(old)], axis=1) for old in (self._facts, self._terms)
+            )
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Everything, as JSON values and arrays by name."""
         count = len(self.cells)
-        arrays = {f"memory.{name}": getattr(self, f"_{name}")[:count] for name in _ARRAYS}
+        arrays = {f"memory.{name}": np.ascontiguousarray(array[:count]) for name, array in self._arrays().items()}
         arrays["memory.facts"] = self._facts[:, :count]
         archive = self.cells.archive
         cells = asdict(replace(self.cells, archive=None)) | {"archive": None if archive is None else dict(archive)}
@@ -181,6 +195,14 @@ class CellState:
         self.match = MatchIndex(facts["match"])
         count = len(self.cells)
         self._reserve(count - 1)
-        for name in _ARRAYS:
-            getattr(self, f"_{name}")[:count] = arrays[f"memory.{name}"]
+        for name, array in self._arrays().items():
+            array[:count] = arrays[f"memory.{name}"]
         self._facts[:, :count] = arrays["memory.facts"]
+        entities = EntityArrays(*self._facts[:, :count])
+        self._terms[:, :count] = stacked(self._coder.of_entities(entities), (count,))
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What a saved state has one row of for each cell, by name."""
+        names = "vectors", "link_parts", "fertility_parts"
+        means = {name: self._means[:, part] for name, part in zip(names, self._parts, strict=True)}
+        return {**means, "weights": self._weights}

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from longcoref.errors import UsageError
 from longcoref.features.facts import HE_OR_SHE
-from longcoref.features.pairs import LAST_ACTION, mention_arrays
+from longcoref.features.pairs import LAST_ACTION, PairCoder, mention_arrays
 from longcoref.features.speech import PlacedFacts
 from longcoref.memory.actions import Action, ActionKind
 from longcoref.memory.cells import Cells
@@ -57,8 +57,9 @@ class Clusterer:
             )
         self._heads, self._policy = heads, policy
         self._second_step = second_step(heads.config.options)
-        self._scorer = Scorer(heads, genre)
-        self._memory = CellState(heads, policy)
+        self._coder = PairCoder(heads.config.features, genre)
+        self._scorer = Scorer(heads, genre, self._coder)
+        self._memory = CellState(heads, policy, self._coder)
         self._archive = archive_for(policy, heads)
         self._seen = 0  # mentions proposed so far: the paper's distances count all of them
 
@@ -104,16 +105,17 @@ class Clusterer:
         projected = x @ link.parts[0] + link.bias
         as_entity = x @ link.parts[1]
         as_candidate = x @ fertility.parts[0] + fertility.bias if fertility else as_entity
-        arrays = mention_arrays(facts, np.arange(self._seen, self._seen + len(x))).rows()
-        weights = self._heads.entity_weights(x).tolist()
+        rows = np.concatenate([x, as_entity, as_candidate], axis=1)
+        arrays = mention_arrays(facts, np.arange(self._seen, self._seen + len(x)))
         columns = (
             x,
             projected,
-            as_entity,
             as_candidate,
-            weights,
+            rows,
+            self._heads.entity_weights(x).tolist(),
             scores.tolist(),
-            arrays,
+            arrays.rows(),
+            np.moveaxis(self._coder.of_mentions(arrays), -1, 0)[..., None],
             [one.facts for one in facts],
         )
         return [Incoming(*row) for row in zip(*columns, strict=True)]

@@ -45,7 +45,7 @@ def peak_bytes() -> int:
 def bytes_per_cell(heads: Heads) -> int:
     """The memory that one more cell needs while mentions are being decided."""
     hidden, span, features = heads.config.hidden, heads.span_width, len(heads.config.features)
-    kept = 4 * (span + 2 * hidden + 1) + 8 * len(EntityArrays.__slots__)
+    kept = 4 * (span + 2 * hidden + 1) + 8 * (len(EntityArrays.__slots__) + features + 1)
     # The product with the mention, its projection, the layer with and without features, and the activation's copies.
     compared = 4 * (span + 7 * hidden + len(heads.link_table)) + 32 * features
     return kept + compared + 8 * DECISIONS_AT_ONCE + _WORDING

@@ -27,6 +27,8 @@ PRODUCT = "link.product.weight"
 
 The second is then in the place of the matrix in the weights of the hidden layer.
 """
+START, START_BIAS = "start.weight", "start.bias"
+"""The names of a linear score of words, (1, width) and (1,), if it was exported: below 0, no mention starts there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Heads:
         size = config.feature_size
         self._attention = self._weights["attention.weight"][0]
         self._attention_bias = self._weights["attention.bias"][0]
+        self._start, self._start_bias = self._weights.get(START), self._weights.get(START_BIAS)
         self._widths = self._weights["span_width_embedding.weight"]
         self._mention = self._layer("mention", width, width, size, width)
         genres = max(1, len(config.genres))
@@ -90,18 +93,23 @@ class Heads:
         return np.concatenate([np.zeros((0, self.config.hidden), self._attention.dtype), *tables])
 
     def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
-        """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate."""
+        """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate.
+
+        It is CLOSED, too, at words where the model knows that no mention starts.
+        """
         start_part, end_part, _, head_part = self._mention.parts
-        first, last = candidates.first, candidates.last
-        starts = vectors[first] @ start_part + self._mention_bias[genre]
+        first, last, widths = candidates.first, candidates.last, candidates.widths
+        if self._start is not None:
+            widths = np.where(vectors[first] @ self._start[0] + self._start_bias >= 0, widths, 0)
         ends = vectors[last] @ end_part
         words, weights = self._pool(vectors, first, last)
         heads = words @ head_part
         grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
         # Sorted by their number of candidates, the starts that reach a width are always the first ones.
-        order = np.argsort(-candidates.widths, kind="stable")
-        reaching = np.searchsorted(-candidates.widths[order], -np.arange(1, candidates.max_width + 1), side="right")
-        starts, pooled, total = starts[order], heads[order], weights[order]
+        order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
+        reaching = np.searchsorted(-widths[order], -np.arange(1, candidates.max_width + 1), side="right")
+        starts = vectors[first[order]] @ start_part + self._mention_bias[genre]
+        pooled, total = heads[order], weights[order]
         buffer = np.empty_like(starts)
         for column, count in enumerate(reaching):
             if not count:
@@ -168,8 +176,13 @@ class Heads:
         return np.asarray(x @ self._weights[f"{head}_head.weight"].T + self._weights[f"{head}_head.bias"])
 
 
-def expected_shapes(config: ModelConfig, width: int, *, rank: int | None = None) -> dict[str, tuple[int, ...]]:
-    """The name and shape of every weight of such a model; `rank` is that of the products, if they are factored."""
+def expected_shapes(
+    config: ModelConfig, width: int, *, rank: int | None = None, gated: bool = False
+) -> dict[str, tuple[int, ...]]:
+    """The name and shape of every weight of such a model.
+
+    `rank` is that of the products, if they are factored; `gated` says whether it has a score of words as starts.
+    """
     size, hidden = config.feature_size, config.hidden
     span, rows = 3 * width + size, feature_rows(config.features, len(config.genres))
     product = span if rank is None else rank
@@ -190,6 +203,8 @@ def expected_shapes(config: ModelConfig, width: int, *, rank: int | None = None)
     shapes |= dict.fromkeys(tables, (config.max_width, size))
     if rank is not None:
         shapes[PRODUCT] = (rank, span)
+    if gated:
+        shapes |= {START: (1, width), START_BIAS: (1,)}
     if config.genre_mentions:
         shapes["mention_genre.weight"] = (len(config.genres), hidden)
     return shapes | {f"feature_embeddings.{i}.weight": (count, size) for i, count in enumerate(rows)}
@@ -201,7 +216,7 @@ def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _checked(weights: Mapping[str, Floats], config: ModelConfig, width: int) -> dict[str, Floats]:
     factored = weights[PRODUCT].shape if PRODUCT in weights else ()
-    expected = expected_shapes(config, width, rank=factored[0] if factored else None)
+    expected = expected_shapes(config, width, rank=factored[0] if factored else None, gated=START in weights)
     for name, shape in expected.items():
         if name not in weights:
             raise ModelError(f"the weights lack {name}, which model.toml requires: they belong to another model")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from longcoref.features.matching import MatchIndex
-from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, EntityArrays, pair_codes
+from longcoref.features.matching import match_level
+from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, EntityArrays, PairCoder, stacked
 from longcoref.memory.policies import Options
 from longcoref.runtime.cell_state import CellContent, CellState, Incoming
 from longcoref.runtime.heads import Floats, Heads
@@ -20,26 +19,21 @@ class Scorer:
     `last_action` is the row of the feature of that name: what was done with the mention before.
     """
 
-    def __init__(self, heads: Heads, genre: int) -> None:
-        self._heads, self._genre = heads, genre
+    def __init__(self, heads: Heads, genre: int, coder: PairCoder) -> None:
+        self._heads, self._genre, self._coder = heads, genre, coder
         self.last_action = START
         self._own_features = self._features_of_newcomers()
-        self._feature_places: npt.NDArray[np.int64] = np.zeros((0, len(heads.table_offsets)), dtype=np.int64)
+        self._offsets = heads.table_offsets[:, None]
+        self._places = self._offsets[:, :0]  # where the one-hot rows of each cell have the tables of features
 
     def pair_features(self, mention: Incoming, memory: CellState) -> Floats:
         """A one-hot row of the features with each cell: shape (cells, rows of all feature tables)."""
         count, rows = len(memory), len(self._heads.link_table)
-        codes = pair_codes(
-            self._heads.config.features,
-            mention.arrays,
-            memory.entities,
-            match=memory.match.levels(mention.facts, count),
-            last_action=self.last_action,
-            genre=self._genre,
-        )
-        if len(self._feature_places) < count:
-            self._feature_places = np.arange(0, 2 * count * rows, rows)[:, None] + self._heads.table_offsets
-        codes += self._feature_places[:count]
+        self._coder.after(self.last_action, mention.terms)
+        codes = self._coder.codes(mention.terms, memory.terms, memory.match.levels(mention.facts, count))
+        if self._places.shape[1] < count:
+            self._places = self._offsets + np.arange(0, 2 * count * rows, rows)
+        codes += self._places[:, :count]
         features = np.zeros(count * rows, dtype=np.float32)
         features[codes] = 1
         return features.reshape(count, rows)
@@ -72,19 +66,15 @@ class Scorer:
         if not archived:
             return []
         heads, link = self._heads, self._heads.link
-        match = MatchIndex((row, *key) for row, content in enumerate(archived) for key in content.keys)
-        codes = pair_codes(
-            heads.config.features,
-            mention.arrays,
-            EntityArrays(*np.array([content.facts for content in archived]).T),
-            match=match.levels(mention.facts, len(archived)),
-            last_action=self.last_action,
-            genre=self._genre,
-        )
+        facts = EntityArrays(*np.array([content.facts for content in archived]).T)
+        match = np.array([match_level(mention.facts, content.keys) for content in archived])
+        self._coder.after(self.last_action, mention.terms)
+        terms = stacked(self._coder.of_entities(facts), match.shape)
+        codes = self._coder.codes(mention.terms, terms, match) + self._offsets
         vectors = np.array([content.vector for content in archived])
         hidden = heads.widened(heads.products(mention.x * vectors)) + mention.projected
         hidden += np.array([content.link_part for content in archived])
-        hidden += heads.link_table[codes + heads.table_offsets].sum(1)
+        hidden += heads.link_table[codes.T].sum(1)
         scores: list[float] = (link.finish(hidden) + mention.score).tolist()
         return scores
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 import transformers
 
@@ -17,7 +18,7 @@ from longcoref.calibration import fit_calibration
 from longcoref.config import Config, load_config
 from longcoref.document import Document
 from longcoref.errors import ModelError
-from longcoref.memory import memory_policy
+from longcoref.memory import UnboundedMemory, memory_policy
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.export_encoder import export_encoder
 from longcoref.runtime.heads import Floats
@@ -25,10 +26,11 @@ from longcoref.runtime.model import write_model
 from longcoref.runtime.pieces import Tokenizer
 from longcoref.runtime.reading import read_document
 from longcoref.training import checkpoints
-from longcoref.training.data import prepare
+from longcoref.training.data import Example, prepare
 from longcoref.training.inference import TorchVectors, evaluate_torch, runtime_model
 from longcoref.training.low_rank import narrowed
 from longcoref.training.model import CorefModel, numpy_weights
+from longcoref.training.starts import gated
 
 SAMPLE_WINDOWS = 3  # of each document that shows an 8-bit encoder what it will read
 
@@ -68,6 +70,7 @@ def export_run(
     *,
     weights: str = "float32",
     rank: int = 0,
+    gate: bool = False,
     sample: Sequence[Document] = (),
     dev: Sequence[Document] = (),
     calibration: Mapping[str, Any] | None = None,
@@ -75,9 +78,11 @@ def export_run(
 ) -> None:
     """Writes the runtime's model directory from a run. `weights` is how the encoder is stored.
 
-    With `rank` above 0, the products of mentions and entities are computed with two matrices of this rank. These, and
-    an int8 encoder, are fitted to a `sample` of documents of the kind that will be read. Probabilities are calibrated
-    on `dev`, with the memory that the model has by default, or have the `calibration` of another model.
+    With `rank` above 0, the products of mentions and entities are computed with two matrices of this rank. With `gate`,
+    mentions are proposed only at words whose linear score says that one may start there, unless the best spans of a
+    whole document are proposed. These, and an int8 encoder, are fitted to a `sample` of documents of the kind that will
+    be read. Probabilities are calibrated on `dev`, with the memory that the model has by default, or have the
+    `calibration` of another model.
     """
     model, epoch = load_run(folder)
     tokenizer = model.encoder.tokenizer
@@ -93,6 +98,8 @@ def export_run(
     heads = numpy_weights(model.heads.state_dict())
     if rank:
         heads = narrowed(heads, *_vectors(model, sample), rank)
+    if gate and model.config.proposals.rule == "threshold" and examples:
+        heads = gated(heads, *_starts(model, examples))
     with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
         path = Path(scratch) / "encoder.onnx"
         export_encoder(model.encoder, path, weights=weights, sample=windows)
@@ -121,3 +128,15 @@ def _vectors(model: CorefModel, sample: Sequence[Document]) -> tuple[Floats, Flo
         mentions.append(block.x)
         entities += [block.x[members].mean(0) for members in rows.values()]
     return np.concatenate(mentions), np.array(entities)
+
+
+def _starts(model: CorefModel, examples: Sequence[Example]) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """The vectors of the words of some documents, and whether the model proposes a mention that starts there."""
+    runtime = runtime_model(model)
+    vectors, starts = [], []
+    for example in examples:
+        block = read_document(example.document, runtime, UnboundedMemory())
+        vectors.append(runtime.encoder.encode(example.pieces.ids, example.windows)[example.pieces.first])
+        starts.append(np.zeros(len(example.document.words), dtype=bool))
+        starts[-1][[mention.words.start for mention in block.mentions]] = True
+    return np.concatenate(vectors), np.concatenate(starts)
