@@ -254,3 +254,16 @@ def test_a_title_alone_is_the_person_whose_name_has_it(text: str, one: bool) -> 
         records.append(MentionRecord.of(document, span, kind=kind, type="PER", entity=entity, score=0.9))
     revised = revise(document, records, BOOK_POLICIES["names"]).mentions
     assert (revised[0].entity == revised[-1].entity) is one
+
+
+@pytest.mark.parametrize(("strays", "one"), [(2, True), (3, False)])
+def test_a_stray_pronoun_does_not_keep_the_names_of_one_person_apart(strays: int, one: bool) -> None:
+    document = tokenize("Pike left. " * 3 + "They saw her. " * strays + "Mr. Pike sat down.")
+    place = document.words.index("Mr.")
+    spans = [WordSpan(at, at + 1) for at, word in enumerate(document.words[:place]) if word in ("Pike", "her")]
+    records = [
+        MentionRecord.of(document, span, kind="PROP", type="PER", entity=entity, score=0.9)
+        for span, entity in [*((span, 0) for span in spans), (WordSpan(place, place + 2), 1)]
+    ]
+    revised = revise(document, records, BOOK_POLICIES["names"]).mentions
+    assert (revised[0].entity == revised[-1].entity) is one

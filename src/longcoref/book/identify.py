@@ -193,9 +193,9 @@ def _place_names(table: Table) -> dict[str, int]:
 
 
 def _genders(rows: Sequence[Row], named: Sequence[tuple[Row, Name]]) -> dict[Name, Counter[int]]:
-    """How often each name is in an entity that is "he", and in one that is "she".
+    """How often each name is in an entity that is clearly "he", and in one that is clearly "she".
 
-    An entity that is often both mixes several people, and says nothing about the names in it.
+    An entity that is often both mixes several people, and says nothing about the names in it. Nor does a stray "her".
     """
     pronouns: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for row in rows:
@@ -203,6 +203,6 @@ def _genders(rows: Sequence[Row], named: Sequence[tuple[Row, Name]]) -> dict[Nam
             pronouns[row.entity][row.gender] += 1
     genders: defaultdict[Name, Counter[int]] = defaultdict(Counter)
     for row, name in named:
-        for gender, count in pronouns[row.entity].items():
-            genders[name][gender] += count >= CLEAR * (pronouns[row.entity].total() - count)
+        if gender := clear_gender(pronouns[row.entity]):
+            genders[name][gender] += 1
     return genders
