@@ -94,6 +94,7 @@ ONESELF = _words("nouns", "oneself")
 POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
 
 SPEECH_VERBS, PREPOSITIONS = _words("speech", "verbs"), _words("speech", "prepositions")
+AROUND_VOCATIVES = _words("speech", "around_vocatives")
 
 ABBREVIATIONS = _words("sentences", "abbreviations")
 BEFORE_NUMBERS = _words("sentences", "before_numbers")

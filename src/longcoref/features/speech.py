@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from longcoref.english.lexicon import DETERMINERS, SPEECH_VERBS
+from longcoref.english.lexicon import AROUND_VOCATIVES, DETERMINERS, SPEECH_VERBS
 from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON, MentionFacts, mention_facts
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import DOUBLE, QuotationScanner
@@ -23,7 +23,7 @@ APART = 3
 _MARKS = DOUBLE.opening | {DOUBLE.straight}
 _TAG = 8  # words between a speaker and the quotation that they introduce, at most
 _ENDS_TAG = frozenset((",", ":"))
-_AROUND_VOCATIVE = frozenset((",", ";", "!", "?", ".", "—", "--", "oh", "o", "dear", "yes", "no", "well"))
+_AROUND_VOCATIVE = AROUND_VOCATIVES | {",", ";", "!", "?", ".", "—", "--"}
 
 
 class Role(IntEnum):
