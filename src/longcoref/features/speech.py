@@ -2,7 +2,7 @@
 
 A turn is what one speaker says before another one answers. LitBank and streamed text have no paragraphs, so turns are
 told apart by the narration between two quotations: none, and somebody answers; a few words, and the same speaker goes
-on (in the training documents, the "I" of both is the same person in 6 % and 76 % of the cases).
+on. In 60 documents of LitBank, the "I" of both is the same person in 4 of 63 and in 51 of 66 cases.
 """
 
 from __future__ import annotations
