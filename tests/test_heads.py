@@ -236,7 +236,7 @@ def test_every_parameter_gets_a_gradient_on_a_document_that_fills_the_memory(
     x = model.span_vectors(vectors, candidates, spans)
     scores = model.score(x, grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1], unrolled)
     train = TrainConfig(label_smoothing=0.1)
-    loss = link_loss(scores, unrolled, train) + option_loss(scores, unrolled, model.config)
+    loss = link_loss(scores, unrolled, train, torch.ones(len(mentions))) + option_loss(scores, unrolled, model.config)
     loss = loss + mention_loss(grid, torch.zeros_like(grid))
     loss = (
         loss
@@ -266,8 +266,9 @@ def test_the_link_loss_teaches_whom_to_recall() -> None:
         best = scores.recalls.argmax(1)
         right.append(int((torch.where(best == scores.recalls.shape[1] - 1, -1, best) == target).sum()))
         optimiser.zero_grad()
-        link_loss(scores, unrolled, TrainConfig()).backward()
+        link_loss(scores, unrolled, TrainConfig(), torch.ones(len(mentions))).backward()
         optimiser.step()
+    assert unrolled.recalls.mentions.tolist() == sorted(set(unrolled.recalls.pair_mention.tolist()))
     assert int((target >= 0).sum()) > 10
     assert right[0] < len(target) / 2
     assert right[-1] == len(target)

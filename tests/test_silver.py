@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,21 @@ def test_names_become_the_pronoun_of_their_case() -> None:
     assert texts(hidden)[0] == ["Emma", "She", "her", "Her", "she", "She", "her"]
     assert texts(hidden)[1][:4] == ["Mr. Hale", "him", "he", "he"]
     assert all(m.kind == "PRON" for c in hidden.clusters or () for m in c.mentions if hidden.text_of(m.span) == "Her")
+
+
+def test_a_hidden_name_is_certain_and_other_labels_are_as_likely_as_the_teacher_says(tmp_path: Path) -> None:
+    told = story()
+    clusters = [
+        replace(cluster, mentions=tuple(replace(mention, score=0.5) for mention in cluster.mentions))
+        for cluster in told.clusters or ()
+    ]
+    hidden = hide_names(told.with_clusters(clusters), np.random.default_rng(0), share=1.0)
+    write_corpus([hidden], tmp_path / "silver.jsonl", format="jsonl")
+    (read,) = read_corpus(tmp_path / "silver.jsonl", format="jsonl")
+    found = [(m.kind, m.score) for cluster in read.clusters or () for m in cluster.mentions]
+    assert ("PRON", 1.0) in found
+    assert ("PROP", 1.0) not in found
+    assert {score for _, score in found} == {0.5, 1.0}
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))

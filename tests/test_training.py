@@ -111,6 +111,36 @@ def test_of_a_document_with_known_links_only_nothing_else_is_learned(tiny: list[
     assert (losses.option, losses.label) == (0, 0)
 
 
+def test_a_label_counts_as_much_as_it_is_likely(tiny: list[str], tmp_path: Path) -> None:
+    config = load_config(CONFIGS / "tiny.toml", [*tiny, "train.epochs=0"])
+    trainer = run(config, tmp_path / "run")
+    (document, *_) = read_part(config.data, "train")
+    losses = []
+    for score in (None, 1.0, 0.25, 0.0):
+        clusters = [
+            replace(cluster, mentions=tuple(replace(mention, score=score) for mention in cluster.mentions))
+            for cluster in document.clusters
+        ]
+        example = prepare(document.with_clusters(clusters), trainer.model.encoder.tokenizer, config)
+        example = replace(example, known="links")  # no proposal that is none, whose label no model gave
+        vectors = trainer.model.encoder.encode(example.pieces.ids, example.windows)
+        policy = memory_policy("unbounded")
+        losses.append(trainer.model.losses(example, vectors, policy, np.random.default_rng(0)).link.item())
+    assert losses[0] == losses[1] > 0
+    assert losses[2:] == pytest.approx([losses[0] / 4, 0])
+
+
+def test_no_document_comes_again_before_all_have_come(tiny: list[str], tmp_path: Path) -> None:
+    settings = [*tiny, "data.documents=2", "train.pretrain_epochs=0", "train.epochs=5", "train.patience=5"]
+    trainer = run(load_config(CONFIGS / "tiny.toml", settings), tmp_path / "run")
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert [line["documents"] for line in log if line["event"] == "step"] == [2] * 10
+    phase = trainer.phases[1]
+    trainer._state["waiting"] = [[]]
+    met = [number for _ in range(6) for number in trainer._order(phase)]
+    assert sorted(met[:6]) == sorted(met[6:]) == list(range(6))
+
+
 def test_noun_phrases_teach_no_score_of_mentions(tiny: list[str], tmp_path: Path) -> None:
     config = load_config(CONFIGS / "tiny.toml", tiny)
     extra = ExtraConfig(train=str(config.data.train), format=config.data.format, phrases_only=True)

@@ -7,7 +7,7 @@ twice, in one cluster or in two. Training needs every span in a single cluster a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from longcoref.spans import WordSpan
 
@@ -20,12 +20,14 @@ class Mention:
     """A span of words that refers to an entity, as annotated.
 
     `kind` is how it refers (PROP, NOM, PRON) and `type` what it refers to (PER, FAC, GPE, LOC, VEH, ORG);
-    either is None if the data does not say.
+    either is None if the data does not say. `score` is the probability that it belongs to its cluster, where a model
+    put it there, and None where people did; two mentions that differ only in it are equal.
     """
 
     span: WordSpan
     kind: str | None = None
     type: str | None = None
+    score: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

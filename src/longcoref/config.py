@@ -34,7 +34,7 @@ class ExtraConfig:
     style: str | None = None
     """One of `model.genres`: all documents of the corpus get it."""
     documents: int = 0
-    """How many documents to draw for an epoch, without replacement; 0 takes all of them."""
+    """How many documents an epoch takes; none comes again before all have come. 0 takes all of them."""
     links_only: bool = False
     """Only the listed mentions are known: train that they are mentions, and their links, and nothing else."""
     phrases_only: bool = False
@@ -63,6 +63,8 @@ class DataConfig:
     types: str | None = None
     """Folder of LitBank's type layer (entity types and mention kinds), where it is to be learned."""
     keep_singletons: bool = True
+    documents: int = 0
+    """How many training documents an epoch takes, as in `data.extra`; 0 takes all of them."""
     style: str | None = None
     """One of `model.genres`: all documents of the corpus get it. Of a model without genres, the style it is for."""
     extra: tuple[ExtraConfig, ...] = ()

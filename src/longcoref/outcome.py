@@ -43,7 +43,7 @@ class ResultCluster:
 def annotation(clusters: Iterable[ResultCluster]) -> tuple[Cluster, ...]:
     """The clusters as a document carries them."""
     return tuple(
-        Cluster(tuple(Mention(m.words, m.kind, m.type) for m in cluster.mentions), str(cluster.id))
+        Cluster(tuple(Mention(m.words, m.kind, m.type, m.score) for m in cluster.mentions), str(cluster.id))
         for cluster in clusters
     )
 

@@ -121,6 +121,8 @@ def cluster_records(document: Document) -> list[dict[str, Any]]:
                 item["type"] = mention.type
             if mention.kind is not None:
                 item["kind"] = mention.kind
+            if mention.score is not None:
+                item["score"] = round(mention.score, 4)
             item["sentence"] = bisect_right(starts, mention.span.start) - 1
             mentions.append(item)
         records.append(record)
@@ -239,7 +241,8 @@ def _mention(record: Record, cluster: Record, document: Document, words_at: Word
         found = quoted(document.text_of(span))
         raise record.error(f"{record.path}text: {quoted(written)}, but the text has {found} there")
     typed = record if "type" in record.values else cluster
-    return Mention(span, record.string("kind"), typed.string("type"))
+    score = None if record.get("score") is None else record.number("score")
+    return Mention(span, record.string("kind"), typed.string("type"), score)
 
 
 def _words(record: Record, id: str) -> Document:

@@ -12,15 +12,19 @@ from longcoref.nn.heads import CLOSED, Scores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, INVALID_COLUMN, NONE, Integers, Unrolled
 
 
-def link_loss(scores: Scores, unrolled: Unrolled, config: TrainConfig) -> Tensor:
-    """Cross-entropy over [cells, none] of the mentions that meet at least one entity, and the same in the archive."""
-    loss = _entity_loss(scores.links, unrolled.target, config)
-    if scores.recalls is None or unrolled.recalls is None:
+def link_loss(scores: Scores, unrolled: Unrolled, config: TrainConfig, weights: Tensor) -> Tensor:
+    """Cross-entropy over [cells, none] of the mentions that meet at least one entity, and the same in the archive.
+
+    `weights` says how much the label of each mention counts: a teacher's as much as it is likely.
+    """
+    loss = _entity_loss(scores.links, unrolled.target, config, weights)
+    recalls = unrolled.recalls
+    if scores.recalls is None or recalls is None:
         return loss
-    return loss + _entity_loss(scores.recalls, unrolled.recalls.target, config)
+    return loss + _entity_loss(scores.recalls, recalls.target, config, weights[recalls.mentions])
 
 
-def _entity_loss(scores: Tensor, targets: Integers, config: TrainConfig) -> Tensor:
+def _entity_loss(scores: Tensor, targets: Integers, config: TrainConfig, weights: Tensor) -> Tensor:
     none = scores.shape[1] - 1
     target = torch.from_numpy(targets)
     target = torch.where(target == NONE, none, target)
@@ -32,7 +36,7 @@ def _entity_loss(scores: Tensor, targets: Integers, config: TrainConfig) -> Tens
         others = torch.where(open_cells, -likelihood, 0.0).sum(1) - loss
         share = config.label_smoothing / (open_cells.sum(1) - 1).clamp(min=1)
         loss = (1 - config.label_smoothing) * loss + share * others
-    weight = torch.where(target == none, config.none_weight, 1.0)
+    weight = weights * torch.where(target == none, config.none_weight, 1.0)
     return (loss * weight)[open_cells.sum(1) > 1].sum()
 
 

@@ -50,6 +50,12 @@ class Recalls:
     pair_codes: Integers  # (pairs, features)
     target: Integers  # (steps,) the number of the entity that returns, or NONE
 
+    @property
+    def mentions(self) -> Integers:
+        """Of each step, its mention."""
+        first: Integers = self.pair_mention[self.pair_column == 0]
+        return first
+
 
 @dataclass(frozen=True, slots=True)
 class Unrolled:

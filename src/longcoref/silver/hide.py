@@ -108,7 +108,9 @@ def _rewrite(document: Document, hidden: list[_Hidden]) -> Document:
     def moved(mention: Mention) -> Mention:
         start, end = mention.span
         place = WordSpan(places[start], places[end - 1] + 1)
-        return replace(mention, span=place, kind="PRON" if mention.span in pronouns and mention.kind else mention.kind)
+        if mention.span not in pronouns:
+            return replace(mention, span=place)
+        return replace(mention, span=place, kind=mention.kind and "PRON", score=1.0)
 
     sentences = [words[places[start] : places[end - 1] + 1] for start, end in document.sentences]
     rewritten = document_of_words(document.id, sentences, part=document.part, genre=document.genre)

@@ -118,7 +118,8 @@ class _Part:
         unrolled = self.unroll()
         scores = self.model.heads.score(x, s_m, unrolled)
         config = self.model.config
-        loss = link_loss(scores, unrolled, config.train) + option_loss(scores, unrolled, config.model)
+        loss = link_loss(scores, unrolled, config.train, torch.ones(len(x)))
+        loss = loss + option_loss(scores, unrolled, config.model)
         loss.backward()  # type: ignore[no-untyped-call]
         self.model.zero_grad(set_to_none=True)
 

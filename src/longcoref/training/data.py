@@ -58,6 +58,12 @@ class Example:
         mentions = (mention for cluster in self.document.clusters or () for mention in cluster.mentions)
         return {mention.span: (mention.kind, mention.type) for mention in mentions}
 
+    @cached_property
+    def scores(self) -> dict[WordSpan, float]:
+        """The probability that a gold span is in the right cluster, of the spans that a model put there."""
+        mentions = (mention for cluster in self.document.clusters or () for mention in cluster.mentions)
+        return {mention.span: mention.score for mention in mentions if mention.score is not None}
+
     def facts(self, spans: npt.NDArray[np.int64]) -> list[PlacedFacts]:
         """The facts of proposed spans, shape (spans, 2)."""
         return document_facts(self.document.words, self.document.sentences, spans.tolist())

@@ -80,15 +80,14 @@ class Trainer:
         self._extra = [(extra, read_extra(extra, "dev")) for extra in config.data.extra]
         overlap = settings.overlap if settings.finetune else None
         self._examples = [prepare(document, encoder.tokenizer, config, overlap) for document in train]
-        self._pools = [(range(len(train)), len(train))]  # the examples of each corpus, and how many an epoch takes
+        self._pools = [(range(len(train)), config.data.documents)]  # examples of a corpus, and how many an epoch takes
         for extra, _ in self._extra:
             first = len(self._examples)
             self._examples += [
                 replace(prepare(document, encoder.tokenizer, config, overlap), known=extra.known)
                 for document in read_extra(extra, "train")
             ]
-            pool = range(first, len(self._examples))
-            self._pools.append((pool, min(extra.documents or len(pool), len(pool))))
+            self._pools.append((range(first, len(self._examples)), extra.documents))
         self._renamer = Renamer(train)
         folder.mkdir(parents=True, exist_ok=True)
         self._source = encoder if settings.finetune else VectorCache(folder.parent / "vectors", encoder)
@@ -97,6 +96,7 @@ class Trainer:
             Phase("clusters", settings.epochs, settings.rate),
         )
         self._state: dict[str, Any] = {"phase": 0, "epoch": 0, "step": 0, "best": None, "since_best": 0}
+        self._state["waiting"] = [[] for _ in self._pools]  # of each corpus, the examples still to come
         self._optimiser = self._new_optimiser(self.phases[0])
         if resume:
             self._resume()
@@ -158,10 +158,14 @@ class Trainer:
             )
 
     def _order(self, phase: Phase) -> list[int]:
-        """The examples of one epoch: all of the main corpus and a draw from each further one, shuffled."""
+        """The examples of one epoch, as many from each corpus as the config says, shuffled."""
         chosen: list[int] = []
-        for pool, count in self._pools:
-            taken = pool if count == len(pool) else self._random.permutation(pool)[:count].tolist()
+        for (pool, count), waiting in zip(self._pools, self._state["waiting"], strict=True):
+            taken = list(pool)
+            if 0 < count < len(pool):
+                if len(waiting) < count:
+                    waiting += [i for i in self._random.permutation(pool).tolist() if i not in waiting]
+                taken, waiting[:count] = waiting[:count], []
             chosen += [i for i in taken if phase.name != "mentions" or self._examples[i].known == "all"]
         return [chosen[place] for place in self._random.permutation(len(chosen))]
 
@@ -286,7 +290,7 @@ class Trainer:
             self._describe()
             return
         written = checkpoints.load(path)
-        self._state = written.facts["state"]
+        self._state |= written.facts["state"]
         self.model.load_state_dict(written.part("model"))
         self._average = written.part("average")
         phase = self.phases[min(self._state["phase"], len(self.phases) - 1)]

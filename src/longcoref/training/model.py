@@ -102,7 +102,9 @@ class CorefModel(nn.Module):
             taken or right, facts, proposals.index, policy, features=model.features, genre=example.genre, right=right
         )
         scores = self.heads.score(x, valid, unrolled)
-        link, option = link_loss(scores, unrolled, self.config.train), option_loss(scores, unrolled, model)
+        weights = torch.tensor([example.scores.get(WordSpan(*span), 1.0) for span in proposals.spans.tolist()])
+        link = link_loss(scores, unrolled, self.config.train, weights)
+        option = option_loss(scores, unrolled, model)
         if example.known == "links":
             return Losses(functional.softplus(-valid).sum(), link, nothing, nothing)
         return Losses(mention, link, option, self._labels(example, x, proposals.spans))
