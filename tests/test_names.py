@@ -267,3 +267,18 @@ def test_a_stray_pronoun_does_not_keep_the_names_of_one_person_apart(strays: int
     ]
     revised = revise(document, records, BOOK_POLICIES["names"]).mentions
     assert (revised[0].entity == revised[-1].entity) is one
+
+
+@pytest.mark.parametrize(("heap", "entities"), [(0, [0, 0, 0, 0, 0]), (3, [0, 0, 1, 0, 1, 1, 1, 1])])
+def test_a_place_is_one_entity_and_takes_its_names_out_of_a_heap_of_towns(heap: int, entities: list[int]) -> None:
+    text = "Wexley slept . Wexley woke . It rained . Wexley slept . They left it . " + "The town ate . " * heap
+    document = tokenize(text)
+    read = {"Wexley": ("PROP", [0, 0, 1]), "It": ("PRON", [1]), "it": ("PRON", [1]), "The": ("NOM", [1] * heap)}
+    records = []
+    for place, word in enumerate(document.words):
+        if word in read:
+            kind, left = read[word]
+            span = WordSpan(place, place + 1 + (word == "The"))
+            records.append(MentionRecord.of(document, span, kind=kind, type="GPE", entity=left.pop(0), score=0.9))
+    revised = revise(document, records, BOOK_POLICIES["names"]).mentions
+    assert [mention.entity for mention in revised] == entities

@@ -14,6 +14,7 @@ from functools import cache
 
 from longcoref.book.numbers import CLEAR, MOVED, NAME_REACH, SAME_CONVERSATION
 from longcoref.book.people import people_of
+from longcoref.book.places import place_names
 from longcoref.book.table import Row, Table, clear_gender, genders_contradict
 from longcoref.cancellation import cancellable
 from longcoref.english.lexicon import TITLES
@@ -25,7 +26,7 @@ _IS = ("is", "was")
 
 def identify_people(table: Table) -> None:
     """Assigns each mention of an entity with personal names to the person whom it refers to."""
-    places = _place_names(table)
+    places = place_names(table)
     named = [
         (row, row.name)
         for row in table.rows
@@ -173,23 +174,6 @@ class _Members:
         """Notes that a mention in an entity refers to a person."""
         self._recent[entity].pop(person, None)
         self._recent[entity][person] = row.words.start
-
-
-def _place_names(table: Table) -> dict[str, int]:
-    """The names that mostly do not refer to a person, each with the entity that it mostly names, or a new one."""
-    votes: Counter[str] = Counter()
-    entities: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for row in table.rows:
-        if row.mention.kind == "PROP" and row.facts.exact:
-            votes[row.facts.exact] += 1 if row.mention.type in ("PER", None) else -1
-            if row.entity not in table.people:
-                entities[row.facts.exact][row.entity] += 1
-    new = table.new_entity()
-    names = [name for name, count in votes.items() if count <= 0]
-    return {
-        name: entities[name].most_common(1)[0][0] if entities[name] else new + number
-        for number, name in enumerate(names)
-    }
 
 
 def _genders(rows: Sequence[Row], named: Sequence[tuple[Row, Name]]) -> dict[Name, Counter[int]]:

@@ -13,6 +13,7 @@ from longcoref.book.grammar import separate_possessors, without_adverbs
 from longcoref.book.identify import identify_people, join_introduced, join_titled
 from longcoref.book.labels import know_speakers, with_labels
 from longcoref.book.narrator import find_narrator
+from longcoref.book.places import identify_places
 from longcoref.book.pronouns import reconsider_pronouns, resolve_speech
 from longcoref.book.speakers import attribute_quotations
 from longcoref.book.table import Table
@@ -90,7 +91,7 @@ def revise(
 
 def passes(policy: BookPolicy) -> list[Callable[[Table], None]]:
     """The passes of a policy, in order."""
-    names = [identify_people, join_introduced, join_titled] if policy.names else []
+    names = [identify_people, identify_places, join_introduced, join_titled] if policy.names else []
     speech = [find_speech, find_narrator, attribute_quotations, know_speakers, resolve_speech] if policy.speech else []
     return [*names, reconsider_pronouns, *speech, separate_possessors]
 
