@@ -106,6 +106,18 @@ def test_a_model_may_have_the_calibration_of_another(folder: Path, tmp_path: Pat
     assert open_model(tmp_path / "borrower").facts["calibration"]["temperature"] == 3.25
 
 
+def test_biases_move_scores(folder: Path, tmp_path: Path) -> None:
+    (document, *_) = read_part(load_run(folder / "run")[0].config.data, "dev")
+    counts = {}
+    for name, option in (("as trained", ()), ("more", ("--mention-bias", 5)), ("larger", ("--link-bias", 30))):
+        target = tmp_path / name
+        command("export", folder / "run", target, "--weights", "float32", "--no-calibrate", "--no-gate", *option)
+        (found,) = evaluate([document], open_model(target), LearnedMemory(5)).responses
+        counts[name] = (sum(len(cluster.mentions) for cluster in found.clusters), len(found.clusters))
+    assert counts["more"][0] > counts["as trained"][0]
+    assert counts["larger"][1] == 1 < counts["as trained"][1]
+
+
 def test_evaluate_needs_no_torch_and_agrees_with_score(folder: Path, tmp_path: Path) -> None:
     program = (
         "import sys; from longcoref.cli import main\n"

@@ -27,6 +27,13 @@ def export(
     gate: Annotated[
         bool, typer.Option(help="Propose mentions only at words that a linear score lets start one, which is faster.")
     ] = True,
+    mention_bias: Annotated[
+        float,
+        typer.Option(help="Number to add to mention scores, chosen on dev; above 0, more mentions are found."),
+    ] = 0.0,
+    link_bias: Annotated[
+        float, typer.Option(help="Number to add to link scores, chosen on dev; above 0, entities are larger.")
+    ] = 0.0,
     calibrate: Annotated[bool, typer.Option(help="Calibrate probabilities on the dev documents of the run.")] = True,
     calibration: Annotated[
         str | None,
@@ -58,6 +65,8 @@ def export(
         weights=weights,
         rank=rank,
         gate=gate,
+        mention_bias=mention_bias,
+        link_bias=link_bias,
         sample=sample,
         dev=dev,
         calibration=borrowed,

@@ -71,6 +71,8 @@ def export_run(
     weights: str = "float32",
     rank: int = 0,
     gate: bool = False,
+    mention_bias: float = 0.0,
+    link_bias: float = 0.0,
     sample: Sequence[Document] = (),
     dev: Sequence[Document] = (),
     calibration: Mapping[str, Any] | None = None,
@@ -81,10 +83,14 @@ def export_run(
     With `rank` above 0, the products of mentions and entities are computed with two matrices of this rank. With `gate`,
     mentions are proposed only at words whose linear score says that one may start there, unless the best spans of a
     whole document are proposed. These, and an int8 encoder, are fitted to a `sample` of documents of the kind that will
-    be read. Probabilities are calibrated on `dev`, with the memory that the model has by default, or have the
+    be read. `mention_bias` and `link_bias` are added to all scores of mentions and links before anything is fitted.
+    Probabilities are calibrated on `dev`, with the memory that the model has by default, or have the
     `calibration` of another model.
     """
     model, epoch = load_run(folder)
+    with torch.no_grad():
+        model.heads.mention.output.bias.add_(mention_bias)
+        model.heads.link.output.bias.add_(link_bias)
     tokenizer = model.encoder.tokenizer
     examples = [prepare(document, tokenizer, model.config) for document in sample]
     windows = [(example.pieces.ids, example.windows[:SAMPLE_WINDOWS]) for example in examples]
