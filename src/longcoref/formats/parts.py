@@ -30,7 +30,7 @@ def find_data(path: str) -> Path:
 
 def read_part(config: DataConfig, part: str) -> list[Document]:
     """The documents of train, dev or test, in the order of the corpus."""
-    types = None if config.types is None else find_data(config.types)
+    types = find_data(config.types) if config.types else None
     own: str | None = getattr(config, part)
     if own is not None:
         return _in_style(read_corpus(find_data(own), format=config.format, types=types), config.style)
