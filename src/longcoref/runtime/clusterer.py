@@ -103,9 +103,7 @@ class Clusterer:
                 )
             start = rows.stop
 
-    def _incoming(
-        self, x: Floats, projected: Floats, scores: Floats, facts: Sequence[PlacedFacts]
-    ) -> list[Incoming]:
+    def _incoming(self, x: Floats, projected: Floats, scores: Floats, facts: Sequence[PlacedFacts]) -> list[Incoming]:
         rows = np.concatenate([x, projected[:, 1], projected[:, 2]], axis=1)
         arrays = mention_arrays(facts, np.arange(self._seen, self._seen + len(x)))
         columns = (

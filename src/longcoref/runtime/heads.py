@@ -17,7 +17,10 @@ from longcoref.config import ModelConfig
 from longcoref.errors import ModelError
 from longcoref.features.candidates import Candidates
 from longcoref.features.pairs import feature_rows
-from longcoref.runtime.tables import Floats, Integers, Layout
+from longcoref.runtime.tables import Layout
+
+Floats = npt.NDArray[np.floating[Any]]
+Integers = npt.NDArray[np.int64]
 
 CLOSED = -1e9
 PRODUCT = "link.product.weight"
@@ -42,10 +45,10 @@ class Layer:
     def __post_init__(self) -> None:
         object.__setattr__(self, "zeros", np.zeros_like(self.bias))
 
-    def finish(self, hidden: Floats) -> Floats:
-        """Scores of shape (...,) from the sum that goes into the hidden layer, which is overwritten."""
+    def finish(self, hidden: Floats, more: float = 0.0) -> Floats:
+        """Scores of shape (...,), plus `more`, from the sum that goes into the hidden layer, which is overwritten."""
         np.maximum(hidden, self.zeros, out=hidden)  # with a plain 0, numpy takes twice as long
-        return np.asarray(hidden @ self.output + self.output_bias)
+        return np.asarray(hidden @ self.output + (self.output_bias + more))
 
 
 class Heads:

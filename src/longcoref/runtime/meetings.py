@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from longcoref.runtime.heads import Floats
 
@@ -26,21 +27,19 @@ class Meetings:
         self._projected = projected[:, 0]
         met = size * count
         # The pairs with cells are followed, for each mention but the last, by its pairs with the later mentions.
-        edges = [met + row * (2 * size - row - 1) // 2 for row in range(size)]
-        pairs = np.empty((edges[-1], width), dtype=x.dtype)
+        own, later = _pairs_among(size)
+        pairs = np.empty((met + len(own), width), dtype=x.dtype)
         np.multiply(x[:, None], vectors, out=pairs[:met].reshape(size, count, width))
-        for row, (start, end) in enumerate(pairwise(edges)):
-            np.multiply(x[row + 1 :], x[row], out=pairs[start:end])
+        np.multiply(x[own], x[later], out=pairs[met:])
         found = products(pairs)
         # With spare columns for the cells that these mentions may open.
         hidden = found.shape[1]
         self._cells = np.empty((size, count + size, hidden), dtype=x.dtype)
         np.add(found[:met].reshape(size, count, hidden), link_parts, out=self._cells[:, :count])
         self._cells[:, :count] += self._projected[:, None]
-        self._mentions = [found[start:end] for start, end in pairwise([*edges, edges[-1]])]
-        for row, own in enumerate(self._mentions):
-            own += self._projected[row + 1 :]
-            own += projected[row, 1]
+        self._mentions = found[met:]
+        self._mentions += projected[own, 1]
+        self._mentions += self._projected[later]
 
     def of(self, row: int, count: int) -> Floats:
         """The sums of one mention with the first `count` cells, (count, hidden), which may be overwritten."""
@@ -53,7 +52,16 @@ class Meetings:
 
     def change(self, cell: int, row: int, share: float) -> None:
         """Mention `row` joined the entity in a cell and is now this share of its mean."""
-        mix(self._cells[row + 1 :, cell], self._mentions[row], share)
+        later = len(self._x) - 1 - row
+        start = len(self._mentions) - later * (later + 1) // 2
+        mix(self._cells[row + 1 :, cell], self._mentions[start : start + later], share)
+
+
+@cache
+def _pairs_among(size: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """All pairs of this many mentions, by the number of the earlier one."""
+    own, later = np.triu_indices(size, 1)
+    return own, later
 
 
 def mix(mean: Floats, value: Floats, share: float) -> None:

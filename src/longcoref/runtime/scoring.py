@@ -34,15 +34,16 @@ class Scorer:
     def links(self, hidden: Floats, features: Integers, mention: Incoming) -> Floats:
         """f_c with every cell, shape (cells,), from the sums of `Meetings`, which are overwritten."""
         add_rows(hidden, self._heads.link_table, features)
-        return self._heads.link.finish(hidden) + mention.score
+        return self._heads.link.finish(hidden, mention.score)
 
     def options(self, options: Options, features: Integers, memory: CellState, mention: Incoming) -> Floats:
         """NEW scores 0, EVICT −f_r(e), IGNORE −f_r(x), INVALID −s_m: in the order of `Options.actions()`."""
         scores: list[float] = [] if options.new is None else [0.0]
         fertility = self._heads.fertility
         if fertility and options.evict:
-            cells = list(options.evict)
-            hidden = memory.fertility_parts[cells]
+            parts = memory.fertility_parts
+            cells = slice(len(parts)) if len(options.evict) == len(parts) else list(options.evict)
+            hidden = parts[cells].copy()
             add_rows(hidden, self._heads.fertility_table, features[:, cells])
             scores += (-fertility.finish(hidden)).tolist()
         if fertility and options.ignore:
@@ -65,7 +66,7 @@ class Scorer:
         hidden = heads.products(mention.x * vectors) + mention.projected
         hidden += np.array([content.link_part for content in archived])
         add_rows(hidden, heads.link_table, rows)
-        scores: list[float] = (link.finish(hidden) + mention.score).tolist()
+        scores: list[float] = link.finish(hidden, mention.score).tolist()
         return scores
 
     def _features_of_newcomers(self) -> Floats:
