@@ -27,7 +27,7 @@ from longcoref.features.speech import PlacedFacts, document_facts
 from longcoref.memory import memory_policy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.confidence import confidence
+from longcoref.runtime.confidence import confidences
 from longcoref.runtime.mentions import mention_labels
 from longcoref.runtime.model import Model, open_model
 from longcoref.runtime.reading import read_document
@@ -113,7 +113,7 @@ def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -
                     kind=labels[row][0],
                     type=labels[row][1],
                     entity=decision.entity,
-                    score=confidence(decision, model.calibration),
+                    score=confidences([decision], model.calibration)[0],
                 )
                 found.append(replace(record, rivals=decision.rivals))
     return found

@@ -24,7 +24,7 @@ import longcoref
 from longcoref.errors import InputError, UsageError
 from longcoref.formats import read_corpus
 from longcoref.memory import ActionKind, decode, memory_policy
-from longcoref.runtime.confidence import Calibration, confidence
+from longcoref.runtime.confidence import Calibration, confidences
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.model import WindowEncoder
 from longcoref.runtime.pieces import Integers
@@ -331,7 +331,7 @@ def test_scores_are_probabilities_of_the_choice(resolver: longcoref.Resolver) ->
             valid = 1 / (1 + math.exp(-decision.mention_score / 1.5))
             share = 1 - valid if kind is ActionKind.INVALID else valid
             assert mention.score == pytest.approx(share / total, rel=1e-4, abs=1e-9)
-        assert confidence(decision, Calibration(1e6)) <= 1
+        assert confidences([decision], Calibration(1e6))[0] <= 1
 
 
 def test_a_model_that_takes_the_best_of_the_whole_document_does_not_stream(tmp_path: Path) -> None:

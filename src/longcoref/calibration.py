@@ -17,7 +17,7 @@ import numpy as np
 from longcoref.memory import ActionKind
 from longcoref.memory.decision import Decision
 from longcoref.mention import MentionRecord
-from longcoref.runtime.confidence import Calibration, confidence, log_odds
+from longcoref.runtime.confidence import Calibration, confidences, log_odds
 from longcoref.spans import WordSpan
 
 BINS = 10
@@ -78,7 +78,7 @@ def fit_calibration(judged: Sequence[Judged]) -> Calibration:
     truth = np.array([right for _, right in judged], dtype=float)
 
     def surprise(temperature: float) -> float:
-        scores = [confidence(decision, Calibration(temperature)) for decision, _ in judged]
+        scores = confidences([decision for decision, _ in judged], Calibration(temperature))
         inside = np.clip(scores, 1e-6, 1 - 1e-6)
         return float(-(truth * np.log(inside) + (1 - truth) * np.log(1 - inside)).mean())
 
@@ -86,7 +86,8 @@ def fit_calibration(judged: Sequence[Judged]) -> Calibration:
 
     def line(linked: bool) -> tuple[float, float]:
         chosen = [(d, right) for d, right in judged if (d.action.kind is ActionKind.LINK) == linked]
-        return _line([log_odds(confidence(d, start)) for d, _ in chosen], [right for _, right in chosen])
+        scores = confidences([decision for decision, _ in chosen], start)
+        return _line([log_odds(score) for score in scores], [right for _, right in chosen])
 
     return replace(start, link=line(True), new=line(False))
 
@@ -106,8 +107,9 @@ def _line(odds: Sequence[float], truth: Sequence[bool]) -> tuple[float, float]:
 
 def reliability(judged: Iterable[Judged], calibration: Calibration) -> Reliability:
     """The reliability table of judged decisions."""
-    pairs = [(confidence(decision, calibration), right) for decision, right in judged]
-    scores, truth = (np.array(column, dtype=float) for column in (zip(*pairs, strict=True) if pairs else ((), ())))
+    pairs = list(judged)
+    scores = np.array(confidences([decision for decision, _ in pairs], calibration), dtype=float)
+    truth = np.array([right for _, right in pairs], dtype=float)
     bins = np.minimum((scores * BINS).astype(int), BINS - 1)
     counts = np.bincount(bins, minlength=BINS)
     filled = np.maximum(counts, 1)

@@ -84,7 +84,7 @@ class CellState:
         # Vectors, and their parts of the hidden layers of f_c and f_r: running means that move together.
         self._means = np.zeros((rows, span + 2 * hidden), dtype=np.float32)
         self._weights = np.zeros(rows, dtype=np.float32)
-        self._facts = np.zeros((len(EntityArrays.__slots__), rows), dtype=np.int64)
+        self._facts: list[list[int]] = []  # of each entity, in the order of `EntityArrays`
         self._terms = np.zeros((len(heads.config.features) + 1, rows), dtype=np.int64)
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ class CellState:
         share = mention.weight / total
         # Projections are linear, so their running means are the projections of the running mean.
         mix(self._means[cell], mention.row, share)
-        known = self._facts[:, cell].tolist() if joins else [0] * len(self._facts)
+        known = self._facts[cell] if joins else [0] * len(EntityArrays.__slots__)
         facts = mention.arrays
         self._know(
             cell,
@@ -129,7 +129,7 @@ class CellState:
                 self.cells.counts[cell],
                 facts.index,
                 facts.sentence,
-                facts.role in IN_QUOTATIONS,
+                int(facts.role in IN_QUOTATIONS),
                 known[4] | (facts.pronoun > 0) << facts.pronoun,
                 known[5] | facts.gender,
                 known[6] | facts.named,
@@ -144,15 +144,15 @@ class CellState:
         return share
 
     def _know(self, cell: int, facts: list[Any]) -> None:
-        """Sets the facts about the entity in a cell."""
-        self._facts[:, cell] = facts
+        """Sets the facts about the entity in a cell, which may be the first one that is free."""
+        self._facts[cell : cell + 1] = [facts]
         self._terms[:, cell] = self._coder.of_entities(EntityArrays(*facts))
 
     def content(self, cell: int) -> CellContent:
         """A copy of what a cell knows about its entity."""
-        facts, weight = self._facts[:, cell].tolist(), float(self._weights[cell])
         vector, link_part, _ = (self._means[cell, part].copy() for part in self._parts)
-        return CellContent(vector, link_part, weight, facts, self.match.keys(cell))
+        weight = float(self._weights[cell])
+        return CellContent(vector, link_part, weight, self._facts[cell], self.match.keys(cell))
 
     def put_back(self, cell: int, content: CellContent) -> None:
         """Puts an entity into a cell as it was when its content was copied."""
@@ -172,15 +172,13 @@ class CellState:
             self._means, self._weights = (
                 np.concatenate([old, np.zeros_like(old)]) for old in (self._means, self._weights)
             )
-            self._facts, self._terms = (
-                np.concatenate([old, np.zeros_like(old)], axis=1) for old in (self._facts, self._terms)
-            )
+            self._terms = np.concatenate([self._terms, np.zeros_like(self._terms)], axis=1)
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Everything, as JSON values and arrays by name."""
         count = len(self.cells)
         arrays = {f"memory.{name}": np.ascontiguousarray(array[:count]) for name, array in self._arrays().items()}
-        arrays["memory.facts"] = self._facts[:, :count]
+        arrays["memory.facts"] = self._facts_of_cells()
         archive = self.cells.archive
         cells = asdict(replace(self.cells, archive=None)) | {"archive": None if archive is None else dict(archive)}
         return {"cells": cells, "match": self.match.entries()}, arrays
@@ -197,9 +195,14 @@ class CellState:
         self._reserve(count - 1)
         for name, array in self._arrays().items():
             array[:count] = arrays[f"memory.{name}"]
-        self._facts[:, :count] = arrays["memory.facts"]
-        entities = EntityArrays(*self._facts[:, :count])
+        self._facts = arrays["memory.facts"].T.tolist()
+        entities = EntityArrays(*arrays["memory.facts"])
         self._terms[:, :count] = stacked(self._coder.of_entities(entities), (count,))
+
+    def _facts_of_cells(self) -> Integers:
+        """The facts of all entities, as `EntityArrays` has them: (facts, cells)."""
+        facts: Integers = np.array(self._facts, dtype=np.int64).reshape(-1, len(EntityArrays.__slots__)).T
+        return facts
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What a saved state has one row of for each cell, by name."""

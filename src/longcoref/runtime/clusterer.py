@@ -28,6 +28,7 @@ from longcoref.runtime.cell_state import CellState, Incoming
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.meetings import Meetings
 from longcoref.runtime.scoring import Scorer
+from longcoref.runtime.tables import Integers
 
 _MENTIONS_AT_ONCE = 8
 _PAIRS_AT_ONCE = 512
@@ -75,15 +76,17 @@ class Clusterer:
 
         `forced` gives the actions to take instead of the best ones; all scores are computed nevertheless.
         """
-        mentions = self._incoming(x, scores, facts)
+        projected = self._heads.projections(x)
+        mentions = self._incoming(x, projected, scores, facts)
         actions = repeat(None) if forced is None else iter(forced)
         start = 0
         while start < len(mentions):
-            batch = mentions[start : start + self._batch_size(len(mentions) - start)]
-            meetings = Meetings(x[start : start + len(batch)], self._memory.vectors, self._heads.products)
-            for row, mention in enumerate(batch):
-                features = self._scorer.pair_features(mention, self._memory)
-                links = self._scorer.links(meetings.of(row, len(self._memory)), features, self._memory, mention)
+            rows = slice(start, start + self._batch_size(len(mentions) - start))
+            memory, products = self._memory, self._heads.products
+            meetings = Meetings(x[rows], projected[rows], memory.vectors, memory.link_parts, products)
+            for row, mention in enumerate(mentions[rows]):
+                features = self._scorer.pair_features(mention, memory)
+                links = self._scorer.links(meetings.of(row, len(memory)), features, mention)
                 choice = self._choose(mention, links, features, next(actions))
                 rivals = self._rivals(links) if mention.facts.pronoun in HE_OR_SHE else ()
                 evicted, entity = self._perform(choice.action, mention, meetings, row)
@@ -98,19 +101,15 @@ class Clusterer:
                     recalled=choice.recalled,
                     rivals=rivals,
                 )
-            start += len(batch)
+            start = rows.stop
 
-    def _incoming(self, x: Floats, scores: Floats, facts: Sequence[PlacedFacts]) -> list[Incoming]:
-        link, fertility = self._heads.link, self._heads.fertility
-        projected = x @ link.parts[0] + link.bias
-        as_entity = x @ link.parts[1]
-        as_candidate = x @ fertility.parts[0] + fertility.bias if fertility else as_entity
-        rows = np.concatenate([x, as_entity, as_candidate], axis=1)
+    def _incoming(self, x: Floats, projected: Floats, scores: Floats, facts: Sequence[PlacedFacts]) -> list[Incoming]:
+        rows = np.concatenate([x, projected[:, 1], projected[:, 2]], axis=1)
         arrays = mention_arrays(facts, np.arange(self._seen, self._seen + len(x)))
         columns = (
             x,
-            projected,
-            as_candidate,
+            projected[:, 0],
+            projected[:, 2],
             rows,
             self._heads.entity_weights(x).tolist(),
             scores.tolist(),
@@ -125,7 +124,7 @@ class Clusterer:
         largest = min(_MENTIONS_AT_ONCE, max(1, _PAIRS_AT_ONCE // max(1, len(self._memory))))
         return -(-remaining // -(-remaining // largest))
 
-    def _choose(self, mention: Incoming, links: Floats, features: Floats, forced: Action | None) -> _Choice:
+    def _choose(self, mention: Incoming, links: Floats, features: Integers, forced: Action | None) -> _Choice:
         """The best action, or the forced one with the scores of its alternatives."""
         action = forced or _best_link(links)
         if action is not None and action.kind is ActionKind.LINK:
@@ -152,7 +151,7 @@ class Clusterer:
                 self._archive.put(evicted, memory.content(cell))
             if action.entity is not None:
                 memory.put_back(cell, self._archive.take(action.entity))
-                meetings.place(row, cell, memory.vectors[cell])
+                meetings.place(row, cell, memory.vectors[cell], memory.link_parts[cell])
             meetings.change(cell, row, memory.add(action, mention))
         self._scorer.last_action = LAST_ACTION[action.kind]
         self._seen += 1

@@ -1,9 +1,9 @@
-"""The probability that a decision is right."""
+"""The probabilities that decisions are right."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,30 +44,40 @@ class Calibration:
         return cls(float(temperature), **lines)
 
 
-def confidence(decision: Decision, calibration: Calibration) -> float:
-    """The probability that a decision about a mention is right.
+def confidences(decisions: Sequence[Decision], calibration: Calibration) -> list[float]:
+    """The probability that each decision about a mention is right.
 
-    The choice among [cells, none] is a softmax of the scores. If the mention opened an entity and could have been
-    rejected, the probability that it is a mention at all is a factor.
+    The choice among [none, cells, archived entities] is a softmax of the scores. If the mention opened an entity and
+    could have been rejected, the probability that it is a mention at all is a factor.
     """
-    known, compared = len(decision.links), len(decision.recalled)
-    shares = np.zeros(known + compared + 1)
-    shares[:known] = decision.links
-    if compared:
-        shares[known:-1] = [score for _, score in decision.recalled]
+    widest = max((len(decision.links) + len(decision.recalled) for decision in decisions), default=0)
+    shares = np.full((len(decisions), 1 + widest), -np.inf)
+    shares[:, 0] = 0
+    chosen = []
+    for row, decision in zip(shares, decisions, strict=True):
+        known, cell = 1 + len(decision.links), decision.action.cell
+        row[1:known] = decision.links
+        if decision.recalled:
+            row[known : known + len(decision.recalled)] = [score for _, score in decision.recalled]
+        if decision.action.kind is ActionKind.RECALL:
+            chosen.append(known + int(row[known:].argmax()))
+        else:
+            chosen.append(1 + cell if cell is not None and decision.action.kind is ActionKind.LINK else 0)
     shares /= calibration.temperature
-    shares -= shares.max()
+    shares -= shares.max(1, keepdims=True)
     np.exp(shares, out=shares)
-    shares /= shares.sum()
-    if decision.action.kind is ActionKind.LINK:
-        return _along(calibration.link, float(shares[decision.action.cell]))
-    if decision.action.kind is ActionKind.RECALL:
-        return _along(calibration.link, float(shares[known:-1].max()))
-    unmatched = float(shares[-1])
+    shares /= shares.sum(1, keepdims=True)
+    found = shares[np.arange(len(decisions)), chosen].tolist() if decisions else []
+    return [_calibrated(*pair, calibration) for pair in zip(decisions, found, strict=True)]
+
+
+def _calibrated(decision: Decision, share: float, calibration: Calibration) -> float:
+    if decision.action.kind in (ActionKind.LINK, ActionKind.RECALL):
+        return _along(calibration.link, share)
     if decision.offered is not None and decision.offered.invalid:
         valid = 1 / (1 + math.exp(-min(max(decision.mention_score / calibration.temperature, -50), 50)))
-        unmatched *= 1 - valid if decision.action.kind is ActionKind.INVALID else valid
-    return _along(calibration.new, unmatched)
+        share *= 1 - valid if decision.action.kind is ActionKind.INVALID else valid
+    return _along(calibration.new, share)
 
 
 def _is_finite(value: object) -> bool:

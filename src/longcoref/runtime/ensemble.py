@@ -38,7 +38,7 @@ class EnsembleHeads(Heads):
         self.config = replace(first.config, hidden=sum(member.config.hidden for member in members))
         self.width = sum(member.width for member in members)
         self.span_width = sum(member.span_width for member in members)
-        self.table_offsets = first.table_offsets
+        self.layout = first.layout
         self.link = _side_by_side([member.link for member in members], 2)
         self.link_table = np.concatenate([member.link_table for member in members], axis=1)
         fertility = [member.fertility for member in members if member.fertility]
@@ -47,8 +47,6 @@ class EnsembleHeads(Heads):
         self._members = members
         self._vectors = np.cumsum([member.width for member in members])[:-1]
         self._spans = np.cumsum([member.span_width for member in members])[:-1]
-        ranks = [member.products(np.zeros((1, member.span_width), np.float32)).shape[1] for member in members]
-        self._ranks = np.cumsum(ranks)[:-1]
 
     def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
         """The mean s_m of every candidate."""
@@ -60,15 +58,15 @@ class EnsembleHeads(Heads):
         parts = zip(self._members, np.split(vectors, self._vectors, axis=1), strict=True)
         return np.concatenate([member.span_vectors(part, candidates, spans) for member, part in parts], axis=1)
 
+    def projections(self, x: Floats) -> Floats:
+        """The projections of the members side by side."""
+        parts = zip(self._members, np.split(x, self._spans, axis=1), strict=True)
+        return np.concatenate([member.projections(part) for member, part in parts], axis=-1)
+
     def products(self, pairs: Floats) -> Floats:
         """The products of the members side by side."""
         parts = zip(self._members, np.split(pairs, self._spans, axis=-1), strict=True)
         return np.concatenate([member.products(part) for member, part in parts], axis=-1)
-
-    def widened(self, products: Floats) -> Floats:
-        """What the products add to the hidden layers of the members, side by side."""
-        parts = zip(self._members, np.split(products, self._ranks, axis=-1), strict=True)
-        return np.concatenate([member.widened(part) for member, part in parts], axis=-1)
 
     def labels(self, head: str, x: Floats) -> Floats:
         """The mean logits of the kinds or types."""

@@ -47,7 +47,7 @@ def bytes_per_cell(heads: Heads) -> int:
     hidden, span, features = heads.config.hidden, heads.span_width, len(heads.config.features)
     kept = 4 * (span + 2 * hidden + 1) + 8 * (len(EntityArrays.__slots__) + features + 1)
     # The product with the mention, its projection, the layer with and without features, and the activation's copies.
-    compared = 4 * (span + 7 * hidden + len(heads.link_table)) + 32 * features
+    compared = 4 * (span + 7 * hidden) + 32 * features
     return kept + compared + 8 * DECISIONS_AT_ONCE + _WORDING
 
 

@@ -1,7 +1,7 @@
 """The numpy twin of `nn/heads.py`: the same weights under the same names, for running only.
 
 First layers are factored as in training, and at run time the feature embeddings become tables of what they add to the
-hidden layer, so that a feature costs one lookup.
+hidden layer, so that features cost a few lookups.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from longcoref.config import ModelConfig
 from longcoref.errors import ModelError
 from longcoref.features.candidates import Candidates
 from longcoref.features.pairs import feature_rows
+from longcoref.runtime.tables import Layout
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
@@ -44,10 +45,10 @@ class Layer:
     def __post_init__(self) -> None:
         object.__setattr__(self, "zeros", np.zeros_like(self.bias))
 
-    def finish(self, hidden: Floats) -> Floats:
-        """Scores of shape (...,) from the sum that goes into the hidden layer, which is overwritten."""
+    def finish(self, hidden: Floats, more: float = 0.0) -> Floats:
+        """Scores of shape (...,), plus `more`, from the sum that goes into the hidden layer, which is overwritten."""
         np.maximum(hidden, self.zeros, out=hidden)  # with a plain 0, numpy takes twice as long
-        return np.asarray(hidden @ self.output + self.output_bias)
+        return np.asarray(hidden @ self.output + (self.output_bias + more))
 
 
 class Heads:
@@ -73,12 +74,16 @@ class Heads:
         s, rows = self.span_width, feature_rows(config.features, len(config.genres))
         narrow = self._weights.get(PRODUCT)
         self.link = self._layer("link", s, s, s if narrow is None else len(narrow), *[size] * len(rows))
-        self.link_table = self._table(self.link.parts[3:])
         self._product = self.link.parts[2] if narrow is None else np.ascontiguousarray(narrow.T)
         self._widen = None if narrow is None else self.link.parts[2]
         self.fertility = self._layer("fertility", s, *[size] * len(rows)) if config.fertility else None
-        self.fertility_table = self._table(self.fertility.parts[1:] if self.fertility else ())
-        self.table_offsets: Integers = np.cumsum([0, *rows[:-1]])[: len(rows)]
+        self.layout = Layout(rows)
+        self.link_table = self._table(self.link.parts[3:])
+        self.fertility_table = self._table(self.fertility.parts[1:]) if self.fertility else self.link_table[:0]
+        of_entities = (self.fertility or self.link).parts[0 if self.fertility else 1]
+        self._projection = np.concatenate([self.link.parts[0], self.link.parts[1], of_entities], axis=1)
+        start, end, of_width, head = np.split(self._projection, np.cumsum([width, width, size]))
+        self._projection_of_pieces = np.concatenate([of_width, start + end + head])
 
     def _layer(self, name: str, *sizes: int) -> Layer:
         weight = self._weights[f"{name}.hidden.weight"].T
@@ -88,9 +93,9 @@ class Heads:
         return Layer(parts, bias, output, output_bias)
 
     def _table(self, parts: tuple[Floats, ...]) -> Floats:
-        """What each value of each feature adds to the hidden layer; feature i begins at row `table_offsets[i]`."""
-        tables = [self._weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts)]
-        return np.concatenate([np.zeros((0, self.config.hidden), self._attention.dtype), *tables])
+        """What features add to the hidden layer, in the rows of `layout`."""
+        added = [self._weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts)]
+        return self.layout.stacked(added, self.config.hidden)
 
     def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
         """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate.
@@ -156,13 +161,28 @@ class Heads:
         heads, _ = self._pool(vectors, start, end)
         return np.concatenate([vectors[start], vectors[end], self._widths[width - 1], heads], axis=1)
 
-    def products(self, pairs: Floats) -> Floats:
-        """x⊙e of pairs, (..., span), multiplied by their matrix, or by the first of its two factors."""
-        return np.asarray(pairs @ self._product)
+    def projections(self, x: Floats) -> Floats:
+        """What mentions, (mentions, span), add to hidden layers by themselves: shape (mentions, 3, hidden).
 
-    def widened(self, products: Floats) -> Floats:
-        """What `products`, or a weighted mean of them, add to the hidden layer of f_c; shape (..., hidden)."""
-        return products if self._widen is None else np.asarray(products @ self._widen)
+        These are those of f_c as a mention and as an entity, and of f_r as an entity (without f_r, of f_c again).
+        """
+        size = self.width
+        start, end, head = x[:, :size], x[:, size : 2 * size], x[:, -size:]
+        # Most mentions are a single piece, which is their start, end and head, so that one product gives those of all.
+        pieces = (start == end).all(1) & (start == head).all(1)
+        projected = np.empty((len(x), self._projection.shape[1]), dtype=x.dtype)
+        projected[pieces] = x[pieces, 2 * size :] @ self._projection_of_pieces
+        projected[~pieces] = x[~pieces] @ self._projection
+        layers = projected.reshape(len(x), 3, self.config.hidden)
+        layers[:, 0] += self.link.bias
+        if self.fertility:
+            layers[:, 2] += self.fertility.bias
+        return layers
+
+    def products(self, pairs: Floats) -> Floats:
+        """What x⊙e of pairs, (..., span), add to the hidden layer of f_c; shape (..., hidden)."""
+        products = pairs @ self._product
+        return np.asarray(products if self._widen is None else products @ self._widen)
 
     def entity_weights(self, x: Floats) -> Floats:
         """How much each mention counts in its entity's vector; shape (mentions,)."""

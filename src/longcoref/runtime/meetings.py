@@ -3,50 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from longcoref.runtime.heads import Floats
 
+Products = Callable[[Floats], Floats]
+
 
 class Meetings:
-    """The products of some mentions with all cells, as `Heads.products` computes them.
+    """What the vectors of some mentions and of all cells add to the hidden layer of f_c, without features.
 
     They are one large matrix product, computed before the first of the mentions is decided. This works because
-    products are linear in e and e is a running mean: when a mention joins a cell, the products of the later mentions
-    with that cell move by the same share towards their products with the mention itself.
+    the sums are linear in e and e is a running mean: when a mention joins a cell, the sums of the later mentions with
+    that cell move by the same share towards their sums with the mention itself.
     """
 
-    def __init__(self, x: Floats, vectors: Floats, products: Callable[[Floats], Floats]) -> None:
+    def __init__(self, x: Floats, projected: Floats, vectors: Floats, link_parts: Floats, products: Products) -> None:
         (size, width), count = x.shape, len(vectors)
         self._x, self._products = x, products
+        self._projected = projected[:, 0]
         met = size * count
         # The pairs with cells are followed, for each mention but the last, by its pairs with the later mentions.
-        edges = [met + row * (2 * size - row - 1) // 2 for row in range(size)]
-        pairs = np.empty((edges[-1], width), dtype=x.dtype)
+        own, later = _pairs_among(size)
+        pairs = np.empty((met + len(own), width), dtype=x.dtype)
         np.multiply(x[:, None], vectors, out=pairs[:met].reshape(size, count, width))
-        for row, (start, end) in enumerate(pairwise(edges)):
-            np.multiply(x[row + 1 :], x[row], out=pairs[start:end])
+        np.multiply(x[own], x[later], out=pairs[met:])
         found = products(pairs)
         # With spare columns for the cells that these mentions may open.
-        rank = found.shape[1]
-        self._cells = np.empty((size, count + size, rank), dtype=x.dtype)
-        self._cells[:, :count] = found[:met].reshape(size, count, rank)
-        self._mentions = [found[start:end] for start, end in pairwise([*edges, edges[-1]])]
+        hidden = found.shape[1]
+        self._cells = np.empty((size, count + size, hidden), dtype=x.dtype)
+        np.add(found[:met].reshape(size, count, hidden), link_parts, out=self._cells[:, :count])
+        self._cells[:, :count] += self._projected[:, None]
+        self._mentions = found[met:]
+        self._mentions += projected[own, 1]
+        self._mentions += self._projected[later]
 
     def of(self, row: int, count: int) -> Floats:
-        """The products of one mention with the first `count` cells; shape (count, rank)."""
+        """The sums of one mention with the first `count` cells, (count, hidden), which may be overwritten."""
         return self._cells[row, :count]
 
-    def place(self, row: int, cell: int, vector: Floats) -> None:
-        """A recalled entity was put into a cell at mention `row`: computes its products with the later mentions."""
+    def place(self, row: int, cell: int, vector: Floats, link_part: Floats) -> None:
+        """A recalled entity was put into a cell at mention `row`: computes its sums with the later mentions."""
         later = slice(row + 1, None)
-        self._cells[later, cell] = self._products(self._x[later] * vector)
+        self._cells[later, cell] = self._products(self._x[later] * vector) + self._projected[later] + link_part
 
     def change(self, cell: int, row: int, share: float) -> None:
         """Mention `row` joined the entity in a cell and is now this share of its mean."""
-        mix(self._cells[row + 1 :, cell], self._mentions[row], share)
+        later = len(self._x) - 1 - row
+        start = len(self._mentions) - later * (later + 1) // 2
+        mix(self._cells[row + 1 :, cell], self._mentions[start : start + later], share)
+
+
+@cache
+def _pairs_among(size: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """All pairs of this many mentions, by the number of the earlier one."""
+    own, later = np.triu_indices(size, 1)
+    return own, later
 
 
 def mix(mean: Floats, value: Floats, share: float) -> None:

@@ -23,7 +23,7 @@ from longcoref.features.speech import PlacedFacts, Speech, SpeechScanner
 from longcoref.memory import MemoryPolicy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.confidence import confidence
+from longcoref.runtime.confidence import confidences
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.mentions import mention_labels, propose
 from longcoref.runtime.model import Model
@@ -194,11 +194,13 @@ class Reader:
             speech[owner].placed(start - begins[owner], stop - begins[owner], numbers[owner])
             for (start, stop), owner in zip(spans.tolist(), owners, strict=True)
         ]
-        decisions = self.clusterer.cluster(x, scores, facts)
+        decisions = list(self.clusterer.cluster(x, scores, facts))
+        probabilities = confidences(decisions, self._calibration)
         labels = mention_labels(self._model, x, [placed.facts for placed in facts])
         offsets = [offset for sentence in sentences for offset in sentence.offsets]
         mentions = []
-        for (first, stop), placed, label, decision in zip(spans.tolist(), facts, labels, decisions, strict=True):
+        columns = spans.tolist(), facts, labels, decisions, probabilities
+        for (first, stop), placed, label, decision, probability in zip(*columns, strict=True):
             start, end = offsets[first].start, offsets[stop - 1].end
             mentions.append(
                 MentionRecord(
@@ -211,7 +213,7 @@ class Reader:
                     type=label[1],
                     facts=placed.facts,
                     entity=decision.entity,
-                    score=confidence(decision, self._calibration),
+                    score=probability,
                     rivals=decision.rivals,
                     decision=decision,
                 )

@@ -11,6 +11,7 @@ from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, EntityArr
 from longcoref.memory.policies import Options
 from longcoref.runtime.cell_state import CellContent, CellState, Incoming
 from longcoref.runtime.heads import Floats, Heads
+from longcoref.runtime.tables import Integers, add_rows
 
 
 class Scorer:
@@ -23,37 +24,27 @@ class Scorer:
         self._heads, self._genre, self._coder = heads, genre, coder
         self.last_action = START
         self._own_features = self._features_of_newcomers()
-        self._offsets = heads.table_offsets[:, None]
-        self._places = self._offsets[:, :0]  # where the one-hot rows of each cell have the tables of features
 
-    def pair_features(self, mention: Incoming, memory: CellState) -> Floats:
-        """A one-hot row of the features with each cell: shape (cells, rows of all feature tables)."""
-        count, rows = len(memory), len(self._heads.link_table)
+    def pair_features(self, mention: Incoming, memory: CellState) -> Integers:
+        """The rows of the tables of features for each cell: shape (tables, cells)."""
         self._coder.after(self.last_action, mention.terms)
-        codes = self._coder.codes(mention.terms, memory.terms, memory.match.levels(mention.facts, count))
-        if self._places.shape[1] < count:
-            self._places = self._offsets + np.arange(0, 2 * count * rows, rows)
-        codes += self._places[:, :count]
-        features = np.zeros(count * rows, dtype=np.float32)
-        features[codes] = 1
-        return features.reshape(count, rows)
+        match = memory.match.levels(mention.facts, len(memory))
+        return self._heads.layout.rows(self._coder.codes(mention.terms, memory.terms, match))
 
-    def links(self, products: Floats, features: Floats, memory: CellState, mention: Incoming) -> Floats:
-        """f_c with every cell, shape (cells,), from the products of `Meetings`."""
-        hidden = features @ self._heads.link_table
-        hidden += self._heads.widened(products)
-        hidden += memory.link_parts
-        hidden += mention.projected
-        return self._heads.link.finish(hidden) + mention.score
+    def links(self, hidden: Floats, features: Integers, mention: Incoming) -> Floats:
+        """f_c with every cell, shape (cells,), from the sums of `Meetings`, which are overwritten."""
+        add_rows(hidden, self._heads.link_table, features)
+        return self._heads.link.finish(hidden, mention.score)
 
-    def options(self, options: Options, features: Floats, memory: CellState, mention: Incoming) -> Floats:
+    def options(self, options: Options, features: Integers, memory: CellState, mention: Incoming) -> Floats:
         """NEW scores 0, EVICT −f_r(e), IGNORE −f_r(x), INVALID −s_m: in the order of `Options.actions()`."""
         scores: list[float] = [] if options.new is None else [0.0]
         fertility = self._heads.fertility
         if fertility and options.evict:
-            cells = slice(len(features)) if len(options.evict) == len(features) else list(options.evict)
-            hidden = features[cells] @ self._heads.fertility_table
-            hidden += memory.fertility_parts[cells]
+            parts = memory.fertility_parts
+            cells = slice(len(parts)) if len(options.evict) == len(parts) else list(options.evict)
+            hidden = parts[cells].copy()
+            add_rows(hidden, self._heads.fertility_table, features[:, cells])
             scores += (-fertility.finish(hidden)).tolist()
         if fertility and options.ignore:
             scores.append(-float(fertility.finish(mention.as_candidate + self._own_features[self.last_action])))
@@ -70,19 +61,22 @@ class Scorer:
         match = np.array([match_level(mention.facts, content.keys) for content in archived])
         self._coder.after(self.last_action, mention.terms)
         terms = stacked(self._coder.of_entities(facts), match.shape)
-        codes = self._coder.codes(mention.terms, terms, match) + self._offsets
+        rows = heads.layout.rows(self._coder.codes(mention.terms, terms, match))
         vectors = np.array([content.vector for content in archived])
-        hidden = heads.widened(heads.products(mention.x * vectors)) + mention.projected
+        hidden = heads.products(mention.x * vectors) + mention.projected
         hidden += np.array([content.link_part for content in archived])
-        hidden += heads.link_table[codes.T].sum(1)
-        scores: list[float] = (link.finish(hidden) + mention.score).tolist()
+        add_rows(hidden, heads.link_table, rows)
+        scores: list[float] = link.finish(hidden, mention.score).tolist()
         return scores
 
     def _features_of_newcomers(self) -> Floats:
         """What features add to f_r of a mention that is not an entity yet, for each last action: (actions, hidden)."""
-        codes = np.zeros((FEATURES["last_action"], len(self._heads.table_offsets)), dtype=np.int64)
-        for column, name in enumerate(self._heads.config.features):
+        heads, actions = self._heads, FEATURES["last_action"]
+        codes = np.zeros((len(heads.config.features), actions), dtype=np.int64)
+        for row, name in enumerate(heads.config.features):
             if name in SCALAR_FEATURES:
-                codes[:, column] = np.arange(len(codes)) if name == "last_action" else self._genre
-        table = self._heads.fertility_table
-        return np.asarray(table[codes + self._heads.table_offsets].sum(1)) if len(table) else table
+                codes[row] = np.arange(actions) if name == "last_action" else self._genre
+        added = np.zeros((actions, heads.config.hidden), dtype=np.float32)
+        if heads.fertility:
+            add_rows(added, heads.fertility_table, heads.layout.rows(codes))
+        return added
