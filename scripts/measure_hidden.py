@@ -2,7 +2,7 @@
 
     python scripts/measure_hidden.py NOVELS --cache FOLDER               the table, on the novels that are held out
     python scripts/measure_hidden.py NOVELS --cache FOLDER --numbers     with each number chosen by hand halved, doubled
-    python scripts/measure_hidden.py NOVELS --cache FOLDER --learn       reads the novels that are learned on
+    python scripts/measure_hidden.py NOVELS --cache FOLDER --learn 12    reads so many novels to learn on
 
 NOVELS holds whole novels as text files. Of six novels that are long enough, by name, one is held out, and two are there
 to be learned on (`longcoref.book.fit --hidden`). From each novel the two excerpts in which most names can be hidden
@@ -95,10 +95,10 @@ def held_out(folder: Path, model: Model, cache: Path) -> Iterator[Memories]:
         yield from kept(cache / "held-out", path, model)
 
 
-def read_to_learn(folder: Path, model: Model, cache: Path) -> None:
-    """Reads the novels that weights are learned on, the shortest first."""
+def read_to_learn(folder: Path, model: Model, cache: Path, count: int) -> None:
+    """Reads the shortest of the novels that weights are learned on."""
     novels = [path for number, path in enumerate(novels_of(folder)) if number % EVERY in LEARNED]
-    for path in sorted(novels, key=lambda path: path.stat().st_size):
+    for path in sorted(novels, key=lambda path: path.stat().st_size)[:count]:
         list(kept(cache / "learn", path, model))
 
 
@@ -134,14 +134,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("novels", type=Path)
     parser.add_argument("--cache", type=Path, required=True, help="folder for what the model found in each novel")
-    parser.add_argument("--learn", action="store_true", help="only read the novels that weights are learned on")
+    parser.add_argument("--learn", type=int, help="only read so many of the novels that weights are learned on")
     parser.add_argument("--numbers", action="store_true", help="change the numbers that were chosen by hand")
     parser.add_argument("--model", help="model directory; the shipped one if not given")
     options = parser.parse_args()
     model = open_model(options.model, threads=1)
     cache = options.cache / model.fingerprint[:12]
     if options.learn:
-        read_to_learn(options.novels, model, cache)
+        read_to_learn(options.novels, model, cache, options.learn)
         return
     parts = list(held_out(options.novels, model, cache))
     total = Counter(question.kind for memories in parts for question in memories[False].questions)

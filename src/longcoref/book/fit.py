@@ -1,4 +1,4 @@
-"""Learns the weights of the speaker and addressee cues on LitBank's annotated quotations, and on hidden addressees.
+"""Learns the weights of the speaker and addressee cues on LitBank's annotated quotations, and on hidden names.
 
     python -m longcoref.book.fit --data CORPORA --weights speakers.json    learn on fold 0 train, write, score dev
     python -m longcoref.book.fit --data CORPORA --part test                score the shipped weights
@@ -7,7 +7,7 @@ CORPORA holds clones of lrec2020-coref and litbank. Quotations, mentions and ent
 whole novel is available, its text shows the paragraphs, as it does when a text is resolved. With `--hidden FOLDER`, the
 weights of addressees are also learned on those that `scripts/measure_hidden.py --learn` has hidden in novels, among the
 mentions that the model found there. Annotated addressees are few: only a "you" shows them. Annotated speakers are not,
-and hidden ones bring nothing.
+and hidden ones teach one weight only: how far to believe the reader about "I", which annotated mentions cannot show.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from longcoref.book.hidden import Asked
 from longcoref.book.revision import EVERYTHING, passes
 from longcoref.book.speakers import (
     ADDRESSEE_CUES,
+    READ_AS_I,
     SPEAKER_CUES,
     Dialogue,
     Voices,
@@ -37,9 +38,9 @@ from longcoref.book.speakers import (
     speaker_candidates,
     voices_in,
 )
-from longcoref.book.table import Table
+from longcoref.book.table import Row, Table
 from longcoref.document import Document
-from longcoref.features.facts import SECOND_PERSON
+from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
 from longcoref.formats import read_corpus
 from longcoref.mention import MentionRecord
 from longcoref.spans import CharSpan, WordSpan
@@ -47,6 +48,8 @@ from longcoref.text.quotations import Quotation, find_quotations
 
 Floats = npt.NDArray[np.float64]
 Weights = Mapping[str, Mapping[str, float]]
+Asking = tuple[list[Candidate], int | None]
+"""The candidates of a question, and the answer."""
 CUES = {"speaker": SPEAKER_CUES, "addressee": ADDRESSEE_CUES}
 _STEPS, _RATE, _MOMENTUM, _DECAY = 400, 0.5, 0.9, 0.002
 
@@ -153,29 +156,40 @@ def _with_addressees(quotations: Sequence[Quotation], table: Table) -> list[Quot
 def learn(corpus: Sequence[Annotated], asked: Sequence[Asked] = ()) -> dict[str, dict[str, float]]:
     """The weights that make the annotated speakers and addressees likely, and the addressees hidden in other texts.
 
-    The candidates of a hidden addressee depend on who speaks; that is decided by the weights of the annotation.
+    The candidates of a hidden addressee depend on who speaks; that is decided by the weights of the annotation. Hidden
+    speakers show what the reader's "I" is worth, beside those weights.
     """
     known = {task: [question for item in corpus for question in _questions(item, task)] for task in CUES}
-    weights = {task: _fitted(questions, task) for task, questions in known.items()}
-    found = [question for item in asked for question in _hidden_addressees(item, weights)]
-    return weights | {"addressee": _fitted([*known["addressee"], *found], "addressee")}
+    weights = {task: _fitted(questions, CUES[task]) for task, questions in known.items()}
+    hidden: dict[str, list[Asking]] = {task: [] for task in CUES}
+    for item in asked:
+        for task, question in _hidden(item, weights):
+            hidden[task].append(question)
+    return {
+        "speaker": weights["speaker"] | _fitted(hidden["speaker"], (READ_AS_I,), weights["speaker"]),
+        "addressee": _fitted([*known["addressee"], *hidden["addressee"]], CUES["addressee"]),
+    }
 
 
-def _fitted(questions: Sequence[tuple[list[Candidate], int | None]], task: str) -> dict[str, float]:
-    cues = CUES[task]
+def _fitted(
+    questions: Sequence[Asking], cues: Sequence[str], others: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """The weights of these cues, beside known weights of the others."""
+    beside = {cue: weight for cue, weight in (others or {}).items() if cue not in cues}
     examples = []
     for candidates, gold in questions:
         right = np.array([candidate.entity == gold for candidate in candidates])
         if right.any():
             rows = [[candidate.cues.get(cue, 0.0) for cue in cues] for candidate in candidates]
-            chances = np.array([candidate.chance for candidate in candidates])
+            known = [sum(beside.get(cue, 0.0) * x for cue, x in candidate.cues.items()) for candidate in candidates]
+            chances = np.array([candidate.chance for candidate in candidates]) * np.exp(known)
             examples.append((np.array(rows), chances, right))
     return dict(zip(cues, _descend(examples, len(cues)).round(3).tolist(), strict=True))
 
 
-def _questions(item: Annotated, task: str) -> Iterator[tuple[list[Candidate], int | None]]:
+def _questions(item: Annotated, task: str) -> Iterator[Asking]:
     """The candidates of each quotation with the annotated answer; all answers before it are known."""
-    dialogue = Dialogue(item.document, item.quotations, item.table.rows)
+    dialogue = Dialogue(item.document, item.quotations, _silent(item))
     spoken, addressed = item.gold("speaker"), item.gold("addressee")
     voices, turns = Voices(dialogue, spoken), Turns()
     for number in range(len(item.quotations)):
@@ -188,8 +202,14 @@ def _questions(item: Annotated, task: str) -> Iterator[tuple[list[Candidate], in
         turns = turns.then(spoken[number])
 
 
-def _hidden_addressees(item: Asked, weights: Weights) -> Iterator[tuple[list[Candidate], int | None]]:
-    """The candidates of each hidden addressee with the answer, where somebody is called by the name."""
+def _silent(item: Annotated) -> list[Row]:
+    """The annotated mentions without those that give the answer away: "I" and "you" in quotations."""
+    answers = (FIRST_PERSON, SECOND_PERSON)
+    return [row for row in item.table.rows if row.quotation is None or row.facts.pronoun not in answers]
+
+
+def _hidden(item: Asked, weights: Weights) -> Iterator[tuple[str, Asking]]:
+    """The candidates of each hidden speaker and addressee with the answer, where somebody is called by the name."""
     table = Table.of(item.document, item.mentions)
     for step in passes(EVERYTHING):
         if step is attribute_quotations:
@@ -200,12 +220,16 @@ def _hidden_addressees(item: Asked, weights: Weights) -> Iterator[tuple[list[Can
     holders = item.holders([row.entity for row in table.rows])
     dialogue = Dialogue(table.document, quotations, rows)
     spoken, addressed = ([getattr(quotation, task) for quotation in quotations] for task in CUES)
-    voices = Voices(dialogue, spoken)
-    asked = {question.start: question.name for question in item.questions if question.kind == "addressee"}
+    voices, turns = Voices(dialogue, spoken), Turns()
+    asked = {(question.kind, question.start): question.name for question in item.questions}
     for number, quotation in enumerate(quotations):
-        holder = holders.get(asked.get(quotation.start, ""))
-        if holder is not None:
-            yield addressee_candidates(dialogue, number, voices, addressed), holder
+        speaker, addressee = (holders.get(asked.get((task, quotation.start), "")) for task in CUES)
+        turns = Turns() if dialogue.opens_conversation(number) else turns
+        if speaker is not None and not dialogue.goes_on(number):
+            yield "speaker", (speaker_candidates(dialogue, number, turns), speaker)
+        if addressee is not None:
+            yield "addressee", (addressee_candidates(dialogue, number, voices, addressed), addressee)
+        turns = turns.then(spoken[number])
 
 
 def _descend(examples: Sequence[tuple[Floats, Floats, npt.NDArray[np.bool_]]], count: int) -> Floats:
@@ -232,8 +256,7 @@ def accuracy(corpus: Sequence[Annotated], weights: Weights | None = None) -> dic
     """For speakers and addressees, how many were found and how many are annotated."""
     right, total = dict.fromkeys(CUES, 0), dict.fromkeys(CUES, 0)
     for item in corpus:
-        silent = [row for row in item.table.rows if row.facts.pronoun != SECOND_PERSON]
-        found = attribute(item.document, item.quotations, silent, weights or learned_weights())
+        found = attribute(item.document, item.quotations, _silent(item), weights or learned_weights())
         for quotation, annotation in zip(found, item.quotations, strict=True):
             for task in CUES:
                 gold = getattr(annotation, task)
@@ -249,14 +272,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--part", default="dev", help="part to score")
     parser.add_argument("--weights", type=Path, help="learn on the train part, and write the weights to this file")
-    parser.add_argument("--hidden", type=Path, help="folder of texts with hidden addressees, to learn on as well")
+    parser.add_argument("--hidden", type=Path, help="folder of texts with hidden names, to learn on as well")
     options = parser.parse_args(arguments)
     weights = learned_weights()
     if options.weights is not None:
         train = read_annotated(options.data, "train", fold=options.fold)
         paths = [] if options.hidden is None else sorted(options.hidden.glob("*.json"))
-        weights = learn(train, [Asked.of_file(path) for path in paths])
-        novels = f", addressees hidden in {len(paths)} parts of novels" if paths else ""
+        weights = learn(train, [Asked.of_file(path, recall=True) for path in paths])
+        novels = f", names hidden in {len(paths)} parts of novels" if paths else ""
         table = {"trained_on": f"LitBank fold {options.fold} train{novels}", **weights}
         options.weights.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     for task, (right, total) in accuracy(

@@ -43,6 +43,7 @@ _AFTER_VOCATIVE = frozenset((",", "!", "?", ".", ";", "--", "—", '"', "”", "
 _STOPS = frozenset((".", "!", "?"))
 _BEFORE_OWN_NAME = (("i", "am"), ("i", "'m"), ("i", "’m"), ("name", "is"), ("name", "'s"), ("name", "’s"))
 
+READ_AS_I = "read_as_i"  # how sure the reader is that "I" in the quotation is this person
 _MENTION_CUES = (
     "verb_then_mention",
     "mention_then_verb_after",
@@ -83,6 +84,7 @@ SPEAKER_CUES = (
     "named_in_quotation",
     "called_in_quotation",
     "history",
+    READ_AS_I,
 )
 ADDRESSEE_CUES = (
     *_MENTION_CUES,
@@ -102,6 +104,8 @@ ADDRESSEE_CUES = (
 
 Past = dict[int, list[str]]
 """The people who take part in a conversation, with the cues that this gives them."""
+Quoted = Mapping[int, Mapping[str, float]]
+"""The people whom a quotation tells something about, with the cues that this gives them."""
 
 
 class Dialogue:
@@ -194,7 +198,7 @@ def speaker_candidates(dialogue: Dialogue, number: int, turns: Turns) -> list[Ca
         past = {
             entity: [cue] for entity, cue in zip(turns, dialogue.turn_cues(number), strict=True) if entity is not None
         }
-    return _candidates(dialogue, number, past)
+    return _candidates(dialogue, number, past, _quoted(dialogue, number))
 
 
 def addressee_candidates(
@@ -215,16 +219,16 @@ def addressee_candidates(
     for row in dialogue.within[number]:
         if not row.facts.pronoun and is_vocative(dialogue.words, row.words):
             past.setdefault(row.entity, [])
-    return _candidates(dialogue, number, past)
+    named = {entity: {cue: 1.0} for entity, cue in _named(dialogue, number).items()}
+    return _candidates(dialogue, number, past, named)
 
 
-def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
+def _candidates(dialogue: Dialogue, number: int, past: Past, quoted: Quoted) -> list[Candidate]:
     """The mentions around a quotation and the participants, with each entity's role in conversation and quotation."""
-    named = _named(dialogue, number)
 
     def candidate(entity: int, cues: Mapping[str, float], chance: float = 1.0) -> Candidate:
-        present = [*past.get(entity, ()), *([named[entity]] if entity in named else ())]
-        return Candidate(entity, {**cues, **dict.fromkeys(present, 1.0)}, chance)
+        present = dict.fromkeys(past.get(entity, ()), 1.0)
+        return Candidate(entity, {**cues, **present, **quoted.get(entity, {})}, chance)
 
     found = []
     for row, cues in _near(dialogue, number):
@@ -240,6 +244,16 @@ def _named(dialogue: Dialogue, number: int) -> dict[int, str]:
             vocative = is_vocative(dialogue.words, row.words)
             named[row.entity] = "called_in_quotation" if vocative else "named_in_quotation"
     return named
+
+
+def _quoted(dialogue: Dialogue, number: int) -> Quoted:
+    """What a quotation says about its speaker: who is named in it, and whom the reader took "I" in it for."""
+    found = {entity: {cue: 1.0} for entity, cue in _named(dialogue, number).items()}
+    spoken = [row for row in dialogue.within[number] if row.facts.pronoun == FIRST_PERSON]
+    for row in spoken:
+        cues = found.setdefault(row.entity, {})
+        cues[READ_AS_I] = cues.get(READ_AS_I, 0.0) + row.score / len(spoken)
+    return found
 
 
 def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, dict[str, float]]]:
@@ -391,11 +405,13 @@ def speakers_of(dialogue: Dialogue, weights: Mapping[str, float]) -> list[dict[i
 def utterance_of(dialogue: Dialogue, number: int, weights: Mapping[str, float]) -> Utterance:
     """What the cues of a quotation say about its speaker, apart from whose turn it is."""
     own = dialogue.own_name(number)
-    alone = masses(_candidates(dialogue, number, {}), weights) if own is None else {own: 1.0}
+    alone = masses(speaker_candidates(dialogue, number, Turns()), weights) if own is None else {own: 1.0}
     if own is not None or dialogue.opens_conversation(number):
         return Utterance(alone, {}, 0.0, (1.0, 1.0))
     usual = math.exp(weights["history"])
-    returning = {entity: usual * math.exp(weights[cue]) for entity, cue in _named(dialogue, number).items()}
+    returning = masses(
+        (Candidate(entity, {"history": 1.0, **cues}) for entity, cues in _quoted(dialogue, number).items()), weights
+    )
     last, other = (math.exp(weights[cue]) for cue in dialogue.turn_cues(number))
     return Utterance(alone, returning, usual, (last, other))
 
