@@ -1,4 +1,4 @@
-"""CoNLL F1 with moved scores: python scripts/measure_biases.py LITBANK 0:0 -0.4:0.4 --models FOLD-0 FOLD-1 FOLD-2
+"""CoNLL F1 with moved scores: python scripts/measure_biases.py LITBANK FOLD-0 FOLD-1 FOLD-2 --biases=0:0,-0.4:0.4
 
 LITBANK is a clone of lrec2020-coref, and each model has its fold; with --ontogum it is a clone of GUM, whose dev part
 is scored without singletons. A setting is what is added to the scores of mentions and to those of links, as with
@@ -21,8 +21,8 @@ def main() -> None:
     """Prints a line for each setting: the score of each model, and their mean."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus")
-    parser.add_argument("settings", nargs="+", metavar="MENTIONS:LINKS")
-    parser.add_argument("--models", nargs="+", required=True)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--biases", default="0:0", metavar="MENTIONS:LINKS,...")
     parser.add_argument("--ontogum", action="store_true")
     options = parser.parse_args()
     format = "ontogum" if options.ontogum else "litbank"
@@ -30,7 +30,7 @@ def main() -> None:
         list(read_corpus(options.corpus, format=format, fold=None if options.ontogum else fold, part="dev"))
         for fold in range(len(options.models))
     ]
-    for setting in options.settings:
+    for setting in options.biases.split(","):
         mention, link = map(float, setting.split(":"))
         scores, found = [], []
         for path, documents in zip(options.models, folds, strict=True):
