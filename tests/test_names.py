@@ -282,3 +282,16 @@ def test_a_place_is_one_entity_and_takes_its_names_out_of_a_heap_of_towns(heap: 
             records.append(MentionRecord.of(document, span, kind=kind, type="GPE", entity=left.pop(0), score=0.9))
     revised = revise(document, records, BOOK_POLICIES["names"]).mentions
     assert [mention.entity for mention in revised] == entities
+
+
+@pytest.mark.parametrize(("text", "one"), [("L. Arden", True), ("L. Moss", False)])
+def test_a_name_with_a_family_name_of_a_person_is_a_person(text: str, one: bool) -> None:
+    document = tokenize(f"Miss Arden came. They knew of {text}. Lydia sat down.")
+    spans = [(WordSpan(0, 2), "PER"), (WordSpan(7, 9), "FAC"), (WordSpan(10, 11), "PER")]
+    records = [
+        MentionRecord.of(document, span, kind="PROP", type=type, entity=entity, score=0.9)
+        for entity, (span, type) in enumerate(spans)
+    ]
+    assert [record.text for record in records] == ["Miss Arden", text, "Lydia"]
+    arden, _, lydia = revise(document, records, BOOK_POLICIES["names"]).mentions
+    assert (arden.entity == lydia.entity) is one

@@ -3,7 +3,7 @@
 An entity that is mostly called by the names of one person is that person, and the entities of one person become one.
 In an entity with the names of several people, a name belongs to its person, "he" or "she" to the person named shortly
 before if the gender allows, and everything else to the most frequently named person of fitting gender. The name of a
-place in a person's entity is moved to that place.
+place in a person's entity is moved to that place, and a name with the family name of a person to its person.
 """
 
 from __future__ import annotations
@@ -27,17 +27,22 @@ _IS = ("is", "was")
 def identify_people(table: Table) -> None:
     """Assigns each mention of an entity with personal names to the person whom it refers to."""
     places = place_names(table)
+    families = {row.name.family for row in table.rows if row.name and row.name.title and row.entity in table.people}
+    families.discard("")
     named = [
         (row, row.name)
         for row in table.rows
-        if row.entity in table.people and row.name is not None and row.facts.exact not in places
+        if row.name is not None
+        and (row.facts.exact not in places if row.entity in table.people else row.name.family in families)
     ]
     people, owner = people_of(Counter(name for _, name in named), _genders(table.rows, named))
     first = max(table.new_entity(), 1 + max(places.values(), default=0))
     called: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for row, name in named:
-        if name in owner:
+        if name in owner and row.entity in table.people:
             called[row.entity][first + owner[name]] += 1
+        elif name in owner:
+            row.move(first + owner[name], MOVED)
     members = _Members(called, {first + number: person.usual_gender for number, person in enumerate(people)})
     for row in cancellable(table.rows):
         entity = row.entity
