@@ -130,6 +130,16 @@ def test_a_label_counts_as_much_as_it_is_likely(tiny: list[str], tmp_path: Path)
     assert losses[2:] == pytest.approx([losses[0] / 4, 0])
 
 
+def test_a_run_may_keep_its_last_epoch(tiny: list[str], tmp_path: Path) -> None:
+    settings = [*tiny, "train.epochs=3", "train.rate=0.5", "train.keep=last"]  # the rate is too high to learn anything
+    trainer = run(load_config(CONFIGS / "tiny.toml", settings), tmp_path / "run")
+    kept = checkpoints.load(tmp_path / "run" / "best.safetensors")
+    assert kept.facts["epoch"] == 3
+    last = checkpoints.load(tmp_path / "run" / "last.safetensors").part("average")
+    assert all(torch.equal(kept.tensors[name], value) for name, value in last.items())
+    assert trainer._state["best"]["epoch"] == 3
+
+
 def test_no_document_comes_again_before_all_have_come(tiny: list[str], tmp_path: Path) -> None:
     settings = [*tiny, "data.documents=2", "train.pretrain_epochs=0", "train.epochs=5", "train.patience=5"]
     trainer = run(load_config(CONFIGS / "tiny.toml", settings), tmp_path / "run")

@@ -141,6 +141,8 @@ class TrainConfig:
     epochs: int = 10
     """Epochs of proposal and clustering together; with 0, the run keeps the weights that it started with."""
     patience: int = 5
+    keep: Literal["best", "last"] = "best"
+    """Which weights the run keeps as its best: those of the epoch with the highest score on dev, or of the last one."""
     pretrain_epochs: int = 1
     """Epochs of mention proposal alone, before proposal and clustering are trained together."""
     pretrain_rate: float = 5e-4

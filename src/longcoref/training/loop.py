@@ -245,7 +245,7 @@ class Trainer:
                 parts.append(100 * further.scores.conll_f1)
         facts = {"epoch": self._state["epoch"], **scores, "conll_f1": sum(parts) / len(parts), "parts": parts}
         best = self._state["best"]
-        if best is None or facts["conll_f1"] > best["conll_f1"]:
+        if best is None or settings.keep == "last" or facts["conll_f1"] > best["conll_f1"]:
             self._state |= {"best": facts, "since_best": 0}
             checkpoints.save(self.folder / "best.safetensors", dict(self.model.state_dict()), facts)
         else:
