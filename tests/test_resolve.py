@@ -91,8 +91,9 @@ def test_jsonl_says_the_same_as_json_without_post_processing(
         assert mentions[cluster.id] == [mention.as_json(None) for mention in cluster]
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl"])
-def test_filters(resolve, story: Path, expected: longcoref.Result, format: str) -> None:
+@pytest.mark.parametrize(("format", "post_processing"), [("json", "all"), ("jsonl", "none")])
+def test_filters(resolve, story: Path, tiny_model: Path, format: str, post_processing: str) -> None:
+    expected = longcoref.load(tiny_model, cells=3, threads=1, post_processing=post_processing)(TEXT, id="story")
     out = resolve(story, "--to", format, "--types", "PER", "--min-mentions", 3)
     kept = {cluster.id for cluster in expected if cluster.type == "PER" and len(cluster) >= 3}
     assert 0 < len(kept) < len(expected)
