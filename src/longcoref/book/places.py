@@ -14,12 +14,13 @@ def identify_places(table: Table) -> None:
     places = place_names(table)
     called: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for row in table.rows:
-        if row.entity not in table.people and not row.facts.pronoun:
-            called[row.entity][row.facts.exact if row.mention.kind == "PROP" else ""] += 1
+        if row.mention.kind == "PROP" and row.facts.exact in places and row.entity not in table.people:
+            called[row.entity][row.facts.exact] += 1
+    described = Counter(row.entity for row in table.rows if row.entity in called and not row.facts.pronoun)
     whole: dict[int, int] = {}
     for entity, names in called.items():
         name, count = names.most_common(1)[0]
-        if name in places and 2 * count > names.total():
+        if 2 * count > described[entity]:
             whole[entity] = places[name]
     for row in cancellable(table.rows):
         if row.entity in whole:
