@@ -17,7 +17,7 @@ from longcoref.features.facts import HE_OR_SHE
 from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory
 from longcoref.nn.heads import Heads as TorchHeads
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.heads import CLOSED, PRODUCT, START, START_BIAS, Heads, expected_shapes
+from longcoref.runtime.heads import CLOSED, PRODUCT, REACHES, START, START_BIAS, Heads, expected_shapes
 from longcoref.runtime.mentions import select
 from longcoref.training.low_rank import low_rank, product_moments
 from longcoref.training.starts import gated
@@ -56,28 +56,31 @@ def test_mention_scores_and_span_vectors_equal_those_of_torch(layout, unit: str,
 
 @settings(max_examples=40)
 @given(layouts(), st.sampled_from(["words", "pieces"]), st.integers(0, 99))
-def test_a_gate_closes_the_candidates_of_words_that_start_no_mention(layout, unit: str, seed: int) -> None:
+def test_gates_close_the_candidates_of_words_that_start_no_mention_so_long(layout, unit: str, seed: int) -> None:
     candidates, _ = geometry(layout, unit)
     model, random = heads(unit=unit), np.random.default_rng(seed)
     vectors = random.normal(size=(sum(layout[0]), WIDTH))
     weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
-    gate = {START: random.normal(size=(1, WIDTH)), START_BIAS: random.normal(size=1)}
+    gate = {START: random.normal(size=(2, WIDTH)), START_BIAS: random.normal(size=2)}
     grid = Heads({**weights, **gate}, model.config, WIDTH).mention_scores(vectors, candidates)
-    starts = vectors[candidates.first] @ gate[START][0] + gate[START_BIAS] >= 0
+    one, several = (vectors[candidates.first] @ gate[START].T + gate[START_BIAS] >= 0).T
+    short = np.arange(grid.shape[1]) < REACHES[1] - 1
     every = twin(model).mention_scores(vectors, candidates)
-    np.testing.assert_allclose(grid, np.where(starts[:, None], every, CLOSED), atol=1e-9)
+    np.testing.assert_allclose(grid, np.where(one[:, None] & (several[:, None] | short), every, CLOSED), atol=1e-9)
 
 
-def test_the_gate_of_a_sample_is_open_at_all_its_starts_and_closed_at_most_other_words() -> None:
+def test_the_gates_of_a_sample_are_open_at_all_its_starts_and_closed_at_most_other_words() -> None:
     random = np.random.default_rng(7)
     vectors = random.normal(size=(2000, WIDTH)).astype(np.float32)
-    starts = vectors[:, 0] + vectors[:, 1] > 2
-    fitted = gated({"other": vectors}, vectors, starts)
-    kept = vectors @ fitted[START][0] + fitted[START_BIAS] > -1e-5
-    assert kept[starts].all()
-    assert kept.mean() < 2 * starts.mean()
+    longest = np.where(vectors[:, 0] + vectors[:, 1] > 2, np.where(vectors[:, 2] > 0, 6, 1), 0)
+    fitted = gated({"other": vectors}, vectors, longest)
+    opened = (vectors @ fitted[START].T + fitted[START_BIAS] > -1e-5).T
+    assert len(opened) == 2  # none is as long as the third
+    for kept, reach in zip(opened, REACHES, strict=False):
+        assert kept[longest >= reach].all()
+        assert kept.mean() < 3 * (longest >= reach).mean()
     assert "other" in fitted
-    assert gated({}, vectors, np.zeros(2000, dtype=bool)) == {}
+    assert gated({}, vectors, np.zeros(2000, dtype=np.int64)) == {}
 
 
 @settings(max_examples=60)

@@ -9,7 +9,7 @@ import typer
 
 from longcoref.config import load_config
 
-SAMPLE_DOCUMENTS = 8
+SAMPLE_DOCUMENTS = 20
 
 
 def export(
@@ -23,9 +23,10 @@ def export(
         typer.Option(
             min=0, help="Rank of the matrix that compares a mention with an entity; 0 keeps it as it was trained."
         ),
-    ] = 64,
+    ] = 24,
     gate: Annotated[
-        bool, typer.Option(help="Propose mentions only at words that a linear score lets start one, which is faster.")
+        bool,
+        typer.Option(help="Propose mentions only where linear scores let one of their length start, which is faster."),
     ] = True,
     mention_bias: Annotated[
         float,

@@ -29,7 +29,11 @@ PRODUCT = "link.product.weight"
 The second is then in the place of the matrix in the weights of the hidden layer.
 """
 START, START_BIAS = "start.weight", "start.bias"
-"""The names of a linear score of words, (1, width) and (1,), if it was exported: below 0, no mention starts there."""
+"""The names of linear scores of words, (scores, width) and (scores,), if they were exported.
+
+If score i is below 0, no mention of `REACHES[i]` or more words starts there.
+"""
+REACHES = (1, 5, 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,14 @@ class Heads:
     def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
         """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate.
 
-        It is CLOSED, too, at words where the model knows that no mention starts.
+        It is CLOSED, too, where the model knows that no mention so long starts.
         """
         start_part, end_part, _, head_part = self._mention.parts
         first, last, widths = candidates.first, candidates.last, candidates.widths
         if self._start is not None:
-            widths = np.where(vectors[first] @ self._start[0] + self._start_bias >= 0, widths, 0)
+            opened = vectors[first] @ self._start.T + self._start_bias >= 0
+            for may_start, reach in zip(opened.T, REACHES, strict=False):
+                widths = np.where(may_start, widths, np.minimum(widths, reach - 1))
         ends = vectors[last] @ end_part
         words, weights = self._pool(vectors, first, last)
         heads = words @ head_part
@@ -197,11 +203,11 @@ class Heads:
 
 
 def expected_shapes(
-    config: ModelConfig, width: int, *, rank: int | None = None, gated: bool = False
+    config: ModelConfig, width: int, *, rank: int | None = None, gates: int = 0
 ) -> dict[str, tuple[int, ...]]:
     """The name and shape of every weight of such a model.
 
-    `rank` is that of the products, if they are factored; `gated` says whether it has a score of words as starts.
+    `rank` is that of the products, if they are factored; `gates` is how many scores of words as starts it has.
     """
     size, hidden = config.feature_size, config.hidden
     span, rows = 3 * width + size, feature_rows(config.features, len(config.genres))
@@ -223,8 +229,8 @@ def expected_shapes(
     shapes |= dict.fromkeys(tables, (config.max_width, size))
     if rank is not None:
         shapes[PRODUCT] = (rank, span)
-    if gated:
-        shapes |= {START: (1, width), START_BIAS: (1,)}
+    if gates:
+        shapes |= {START: (gates, width), START_BIAS: (gates,)}
     if config.genre_mentions:
         shapes["mention_genre.weight"] = (len(config.genres), hidden)
     return shapes | {f"feature_embeddings.{i}.weight": (count, size) for i, count in enumerate(rows)}
@@ -235,8 +241,9 @@ def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _checked(weights: Mapping[str, Floats], config: ModelConfig, width: int) -> dict[str, Floats]:
-    factored = weights[PRODUCT].shape if PRODUCT in weights else ()
-    expected = expected_shapes(config, width, rank=factored[0] if factored else None, gated=START in weights)
+    rank = len(weights[PRODUCT]) if PRODUCT in weights else None
+    gates = min(len(weights[START]), len(REACHES)) if START in weights else 0
+    expected = expected_shapes(config, width, rank=rank, gates=gates)
     for name, shape in expected.items():
         if name not in weights:
             raise ModelError(f"the weights lack {name}, which model.toml requires: they belong to another model")

@@ -81,11 +81,11 @@ def export_run(
     """Writes the runtime's model directory from a run. `weights` is how the encoder is stored.
 
     With `rank` above 0, the products of mentions and entities are computed with two matrices of this rank. With `gate`,
-    mentions are proposed only at words whose linear score says that one may start there, unless the best spans of a
-    whole document are proposed. These, and an int8 encoder, are fitted to a `sample` of documents of the kind that will
-    be read. `mention_bias` and `link_bias` are added to all scores of mentions and links before anything is fitted.
-    Probabilities are calibrated on `dev`, with the memory that the model has by default, or have the
-    `calibration` of another model.
+    mentions are proposed only at words whose linear scores say that one so long may start there, unless the best spans
+    of a whole document are proposed. These, and an int8 encoder, are fitted to a `sample` of documents of the kind that
+    will be read. `mention_bias` and `link_bias` are added to all scores of mentions and links before all of this.
+    Probabilities are calibrated on `dev`, with the memory that the model has by default, or have the `calibration` of
+    another model.
     """
     model, epoch = load_run(folder)
     with torch.no_grad():
@@ -136,13 +136,15 @@ def _vectors(model: CorefModel, sample: Sequence[Document]) -> tuple[Floats, Flo
     return np.concatenate(mentions), np.array(entities)
 
 
-def _starts(model: CorefModel, examples: Sequence[Example]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """The vectors of the words of some documents, and whether the model proposes a mention that starts there."""
+def _starts(model: CorefModel, examples: Sequence[Example]) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """The vectors of the words of some documents, and the length of the longest mention that starts at each, or 0."""
     runtime = runtime_model(model)
-    vectors, starts = [], []
+    vectors, longest = [], []
     for example in examples:
         block = read_document(example.document, runtime, UnboundedMemory())
         vectors.append(runtime.encoder.encode(example.pieces.ids, example.windows)[example.pieces.first])
-        starts.append(np.zeros(len(example.document.words), dtype=bool))
-        starts[-1][[mention.words.start for mention in block.mentions]] = True
-    return np.concatenate(vectors), np.concatenate(starts)
+        longest.append(np.zeros(len(example.document.words), dtype=np.int64))
+        for mention in block.mentions:  # those from one word come with the longest last
+            if mention.entity is not None:
+                longest[-1][mention.words.start] = mention.words.end - mention.words.start
+    return np.concatenate(vectors), np.concatenate(longest)

@@ -1,6 +1,6 @@
-"""A linear score of words that tells where a mention may start.
+"""Linear scores of words that tell where a mention may start, and how long it may be.
 
-Few words start one, so that most of the time of proposing mentions is spent on the others.
+Few words start a mention, and few of those a long one, so that most of the time of proposing would be spent on others.
 """
 
 from __future__ import annotations
@@ -11,23 +11,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.runtime.heads import START, START_BIAS
+from longcoref.runtime.heads import REACHES, START, START_BIAS
 
 Floats = npt.NDArray[np.floating[Any]]
 
 
-def gated(heads: Mapping[str, Floats], vectors: Floats, starts: npt.NDArray[np.bool_]) -> dict[str, Floats]:
-    """The weights of the heads with a score of words that is at least 0 at all `starts`, (words,), of a sample.
+def gated(heads: Mapping[str, Floats], vectors: Floats, longest: npt.NDArray[np.int64]) -> dict[str, Floats]:
+    """The weights of the heads with a score of words for each of `REACHES`.
 
-    `vectors`, (words, width), are those of the first pieces. The score is the linear one whose square distance from 1
-    at starts and 0 elsewhere is smallest. The weights are unchanged if there are no starts.
+    `vectors`, (words, width), are those of the first pieces in a sample, `longest`, (words,), has the length of the
+    longest mention that starts at each word, 0 if there is none. A score is at least 0 wherever a mention of that many
+    words starts; it is the linear one whose square distance from 1 there and 0 elsewhere is smallest. The weights are
+    unchanged if there are no mentions.
     """
-    if not starts.any():
+    if not longest.any():
         return dict(heads)
     words = np.column_stack([vectors, np.ones(len(vectors))]).astype(np.float64)
     moments = words.T @ words
     damped = moments + np.eye(len(moments)) * (1e-3 * moments.diagonal().mean())  # else normalised vectors are singular
-    solution = np.linalg.solve(damped, words[starts].sum(0))
-    solution[-1] -= (words[starts] @ solution).min()
-    weight, bias = np.split(solution.astype(np.float32), [-1])
-    return {**heads, START: weight[None], START_BIAS: bias}
+    scores = []
+    for reach in REACHES:
+        starts = words[longest >= reach]
+        if not len(starts):
+            break  # a longer one is nothing to learn from either
+        score = np.linalg.solve(damped, starts.sum(0))
+        score[-1] -= (starts @ score).min()
+        scores.append(score)
+    weights, biases = np.split(np.array(scores, dtype=np.float32), [-1], axis=1)
+    return {**heads, START: weights, START_BIAS: biases[:, 0]}
