@@ -3,6 +3,7 @@
     python scripts/measure_hidden.py NOVELS --cache FOLDER               the table, on the novels that are held out
     python scripts/measure_hidden.py NOVELS --cache FOLDER --numbers     with each number chosen by hand halved, doubled
     python scripts/measure_hidden.py NOVELS --cache FOLDER --learn 12    reads so many novels to learn on
+    python scripts/measure_hidden.py NOVELS --cache FOLDER --passes 2    clusters again with what the memory knows then
 
 NOVELS holds whole novels as text files. Of six novels that are long enough, by name, one is held out, and two are there
 to be learned on (`longcoref.book.fit --hidden`). From each novel the two excerpts in which most names can be hidden
@@ -64,21 +65,25 @@ def hidden_parts(path: Path) -> list[HiddenText]:
     return [part for part in parts if part in chosen]
 
 
-def read_part(hidden: HiddenText, model: Model) -> Memories:
+def read_part(hidden: HiddenText, model: Model, passes: int) -> Memories:
     """A part of a novel as the model reads it, without and with recall."""
     proposals = read_proposals(tokenize(hidden.text), model)
     return {
-        recall: Asked(proposals.document, hidden.questions, tuple(clustered(proposals, model, CELLS, recall=recall)))
+        recall: Asked(
+            proposals.document,
+            hidden.questions,
+            tuple(clustered(proposals, model, CELLS, recall=recall, passes=passes)),
+        )
         for recall in (False, True)
     }
 
 
-def kept(folder: Path, path: Path, model: Model) -> Iterator[Memories]:
+def kept(folder: Path, path: Path, model: Model, passes: int = 1) -> Iterator[Memories]:
     """The parts of a novel as they are read now, or were by an earlier run."""
     targets = [folder / f"{path.stem}-{number}.json" for number in range(EXCERPTS)]
     if not targets[0].is_file():
         records = [
-            {str(recall): asked.as_json() for recall, asked in read_part(part, model).items()}
+            {str(recall): asked.as_json() for recall, asked in read_part(part, model, passes).items()}
             for part in hidden_parts(path)
         ]
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,10 +94,10 @@ def kept(folder: Path, path: Path, model: Model) -> Iterator[Memories]:
         yield {recall: Asked.of_file(target, recall=recall) for recall in (False, True)}
 
 
-def held_out(folder: Path, model: Model, cache: Path) -> Iterator[Memories]:
+def held_out(folder: Path, model: Model, cache: Path, passes: int) -> Iterator[Memories]:
     """The novels that are held out."""
     for path in novels_of(folder)[HELD_OUT::EVERY]:
-        yield from kept(cache / "held-out", path, model)
+        yield from kept(cache / ("held-out" if passes == 1 else f"passes-{passes}"), path, model, passes)
 
 
 def read_to_learn(folder: Path, model: Model, cache: Path, count: int) -> None:
@@ -136,6 +141,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder for what the model found in each novel")
     parser.add_argument("--learn", type=int, help="only read so many of the novels that weights are learned on")
     parser.add_argument("--numbers", action="store_true", help="change the numbers that were chosen by hand")
+    parser.add_argument("--passes", type=int, default=1, help="times that mentions are clustered")
     parser.add_argument("--model", help="model directory; the shipped one if not given")
     options = parser.parse_args()
     model = open_model(options.model, threads=1)
@@ -143,7 +149,7 @@ def main() -> None:
     if options.learn:
         read_to_learn(options.novels, model, cache, options.learn)
         return
-    parts = list(held_out(options.novels, model, cache))
+    parts = list(held_out(options.novels, model, cache, options.passes))
     total = Counter(question.kind for memories in parts for question in memories[False].questions)
     print(
         f"{len(parts)} parts of novels, {total.total()} questions: "

@@ -23,7 +23,7 @@ import numpy as np
 from longcoref.book.naming import NameChooser
 from longcoref.book.revision import NOTHING, BookPolicy, revise
 from longcoref.document import Document
-from longcoref.features.speech import PlacedFacts, document_facts
+from longcoref.features.speech import APART, PlacedFacts, document_facts
 from longcoref.memory import memory_policy
 from longcoref.mention import MentionRecord
 from longcoref.runtime.clusterer import Clusterer
@@ -95,28 +95,43 @@ def proposals_of(folder: Path, model: Model, cache: Path) -> Proposals:
     return Proposals(document, spans, x, scores, facts)
 
 
-def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool) -> list[MentionRecord]:
-    """The mentions that a memory puts into clusters."""
+def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool, passes: int = 1) -> list[MentionRecord]:
+    """The mentions that a memory puts into clusters, the last time that it sees them if there are several passes.
+
+    A further pass begins with the memory and the archive of the one before, as if the text were read again.
+    """
     document = proposals.document
     clusterer = Clusterer(model.heads, memory_policy("learned", cells, recall=recall))
     found: list[MentionRecord] = []
-    for start in range(0, len(proposals.spans), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        x, facts = proposals.x[part].astype(np.float32), proposals.facts[part]
-        labels = mention_labels(model, x, [placed.facts for placed in facts])
-        for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
-            if decision.entity is not None:
-                span = WordSpan(*proposals.spans[start + row].tolist())
-                record = MentionRecord.of(
-                    document,
-                    span,
-                    kind=labels[row][0],
-                    type=labels[row][1],
-                    entity=decision.entity,
-                    score=confidences([decision], model.calibration)[0],
-                )
-                found.append(replace(record, rivals=decision.rivals))
+    for number in range(passes):
+        found = []
+        for start in range(0, len(proposals.spans), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            x, facts = proposals.x[part].astype(np.float32), _repeated(proposals, part, number)
+            labels = mention_labels(model, x, [placed.facts for placed in facts])
+            for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
+                if decision.entity is not None:
+                    span = WordSpan(*proposals.spans[start + row].tolist())
+                    record = MentionRecord.of(
+                        document,
+                        span,
+                        kind=labels[row][0],
+                        type=labels[row][1],
+                        entity=decision.entity,
+                        score=confidences([decision], model.calibration)[0],
+                    )
+                    found.append(replace(record, rivals=decision.rivals))
     return found
+
+
+def _repeated(proposals: Proposals, part: slice, number: int) -> list[PlacedFacts]:
+    """The facts of some mentions in a text that was read so many times before."""
+    last = proposals.facts[-1]
+    sentences, turns = number * (last.sentence + 1), number * (last.turn + APART)
+    return [
+        replace(placed, sentence=placed.sentence + sentences, turn=placed.turn + turns)
+        for placed in proposals.facts[part]
+    ]
 
 
 def scored(
