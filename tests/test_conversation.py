@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from longcoref.book.choice import learned_weights, masses, normalized
 from longcoref.book.conversation import Turns, Utterance, decide
+from longcoref.book.dialogue import Dialogue
 from longcoref.book.revision import revise
-from longcoref.book.speakers import Dialogue, speaker_candidates, utterance_of
+from longcoref.book.speakers import speaker_candidates, utterance_of
 from longcoref.book.table import Table
 from longcoref.text import tokenize
 from longcoref.text.quotations import find_quotations

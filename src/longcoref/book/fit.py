@@ -24,14 +24,13 @@ import numpy.typing as npt
 
 from longcoref.book.choice import Candidate, learned_weights
 from longcoref.book.conversation import Turns
+from longcoref.book.dialogue import Dialogue, Voices
 from longcoref.book.hidden import Asked
 from longcoref.book.revision import EVERYTHING, passes
 from longcoref.book.speakers import (
     ADDRESSEE_CUES,
     READ_AS_I,
     SPEAKER_CUES,
-    Dialogue,
-    Voices,
     addressee_candidates,
     attribute,
     attribute_quotations,

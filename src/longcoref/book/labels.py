@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from longcoref.book.dialogue import is_vocative
 from longcoref.book.numbers import ONE_OF_SEVERAL, TURNS
-from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table
 from longcoref.document import Document
 from longcoref.features.facts import FIRST_PERSON

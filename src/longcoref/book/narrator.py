@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from longcoref.book.dialogue import is_vocative
 from longcoref.book.numbers import CLEAR, MOVED, NARRATOR_SHARE
-from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table
 from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE
 

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from longcoref.book.choice import Candidate, likeliest, shares
+from longcoref.book.dialogue import is_vocative
 from longcoref.book.numbers import ABSENT, CLEAR, SAME_CONVERSATION
-from longcoref.book.speakers import is_vocative
 from longcoref.book.table import Row, Table, clear_gender, genders_contradict
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
