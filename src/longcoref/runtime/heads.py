@@ -112,34 +112,36 @@ class Heads:
             opened = vectors[first] @ self._start.T + self._start_bias >= 0
             for may_start, reach in zip(opened.T, REACHES, strict=False):
                 widths = np.where(may_start, widths, np.minimum(widths, reach - 1))
-        ends = vectors[last] @ end_part
-        words, weights = self._pool(vectors, first, last)
-        heads = words @ head_part
-        grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
         # Sorted by their number of candidates, the starts that reach a width are always the first ones.
         order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
         reaching = np.searchsorted(-widths[order], -np.arange(1, candidates.max_width + 1), side="right")
+        inside, row_of = _inside(widths)
+        ends = vectors[last[inside]] @ end_part
+        words, weights = self._pool(vectors, first[inside], last[inside])
+        heads = words @ head_part
+        grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
         starts = vectors[first[order]] @ start_part + self._mention_bias[genre]
-        pooled, total = heads[order], weights[order]
+        begin = row_of[order]
+        pooled, total = heads[begin], weights[begin]
         buffer = np.empty_like(starts)
         for column, count in enumerate(reaching):
             if not count:
                 break
-            rows, hidden = order[:count], buffer[:count]
+            rows, hidden = begin[:count] + column, buffer[:count]
             if column:
-                added = weights[rows + column]
+                added = weights[rows]
                 total = np.logaddexp(total[:count], added)
                 pooled = pooled[:count]
-                heads.take(rows + column, axis=0, out=hidden, mode="clip")
+                heads.take(rows, axis=0, out=hidden, mode="clip")
                 hidden -= pooled
                 hidden *= np.exp(added - total)[:, None]
                 pooled += hidden
-            ends.take(rows + column, axis=0, out=hidden, mode="clip")
+            ends.take(rows, axis=0, out=hidden, mode="clip")
             hidden += starts[:count]
             hidden += pooled
-            width = column if candidates.unit == "words" else candidates.width_rows(rows, column + 1)
+            width = column if candidates.unit == "words" else candidates.width_rows(order[:count], column + 1)
             hidden += self._width_part[width]
-            grid[rows, column] = self._mention.finish(hidden) + self._prior[width]
+            grid[order[:count], column] = self._mention.finish(hidden) + self._prior[width]
         return grid
 
     def _pool(self, vectors: Floats, first: Integers, last: Integers) -> tuple[Floats, Floats]:
@@ -234,6 +236,15 @@ def expected_shapes(
     if config.genre_mentions:
         shapes["mention_genre.weight"] = (len(config.genres), hidden)
     return shapes | {f"feature_embeddings.{i}.weight": (count, size) for i, count in enumerate(rows)}
+
+
+def _inside(widths: Integers) -> tuple[Integers, Integers]:
+    """The words that are in any candidate, given how many start at each word, and for those their number among them."""
+    count = len(widths)
+    edges = np.ones(count + 1, dtype=np.int64)
+    edges -= np.bincount(np.arange(count) + widths, minlength=count + 1)
+    inside = np.cumsum(edges)[:count] > 0
+    return np.flatnonzero(inside), np.cumsum(inside) - 1
 
 
 def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:
