@@ -10,16 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An entity that may be the answer, the cues for it, and the probability that the candidate is this entity."""
 
     entity: int
@@ -40,7 +38,10 @@ def masses(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> dic
 
 def _scored(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> Iterator[tuple[Candidate, float]]:
     for candidate in candidates:
-        yield candidate, sum(weights[cue] * value for cue, value in candidate.cues.items())
+        score = 0.0
+        for cue, value in candidate.cues.items():
+            score += weights[cue] * value
+        yield candidate, score
 
 
 def _masses(scored: Iterable[tuple[Candidate, float]], highest: float) -> dict[int, float]:

@@ -26,7 +26,10 @@ class Turns(NamedTuple):
 
     def then(self, speaker: int | None) -> Turns:
         """The turns after one more quotation, whose speaker may be unknown."""
-        return self if speaker in (None, self.last) else Turns(speaker, self.last)
+        return Turns(*_then(self, speaker))
+
+
+_Turns = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,9 @@ class Utterance:
     usual: float
     turns: tuple[float, float]
 
-    def masses(self, before: Turns) -> dict[int | None, float]:
+    def masses(self, before: _Turns) -> dict[int | None, float]:
         """The mass of each speaker after these turns; nobody has one if there is no candidate."""
-        found: dict[int | None, float] = dict(self.alone.items())
+        found: dict[int | None, float] = {**self.alone}
         for entity, factor in zip(before, self.turns, strict=True):
             if entity is not None:
                 found[entity] = (found.get(entity, 0.0) + self.returning.get(entity, self.usual)) * factor
@@ -53,27 +56,32 @@ class Utterance:
 
 def decide(conversation: Sequence[Utterance]) -> list[dict[int, float]]:
     """The probability of each speaker of each quotation, given the whole conversation."""
-    forward = [{Turns(): 1.0}]
+    forward: list[dict[_Turns, float]] = [{Turns(): 1.0}]
     for utterance in cancellable(conversation):
-        reached: defaultdict[Turns, float] = defaultdict(float)
+        reached: defaultdict[_Turns, float] = defaultdict(float)
         for before, share in forward[-1].items():
             for speaker, mass in utterance.masses(before).items():
-                reached[before.then(speaker)] += share * mass
+                reached[_then(before, speaker)] += share * mass
         likely = heapq.nlargest(HISTORIES, reached, key=reached.__getitem__)
         forward.append(normalized({turns: reached[turns] for turns in likely}))
     ahead = dict.fromkeys(forward.pop(), 1.0)
     decided = []
     for utterance, reached_before in zip(reversed(conversation), reversed(forward), strict=True):
         found: defaultdict[int, float] = defaultdict(float)
-        behind: dict[Turns, float] = {}
+        behind: dict[_Turns, float] = {}
         for before, share in reached_before.items():
-            masses = utterance.masses(before)
-            behind[before] = 0.0
-            for speaker, mass in masses.items():
-                weighed = mass * ahead.get(before.then(speaker), 0.0)
-                behind[before] += weighed
+            total = 0.0
+            for speaker, mass in utterance.masses(before).items():
+                weighed = mass * ahead.get(_then(before, speaker), 0.0)
+                total += weighed
                 if speaker is not None:
                     found[speaker] += share * weighed
+            behind[before] = total
         decided.append(normalized(found))
         ahead = normalized(behind)
     return decided[::-1]
+
+
+def _then(before: _Turns, speaker: int | None) -> _Turns:
+    """`Turns.then` as a plain tuple, which is made in a tenth of the time."""
+    return before if speaker is None or speaker == before[0] else (speaker, before[0])

@@ -9,7 +9,15 @@ from itertools import accumulate, islice
 from longcoref.book.numbers import SAME_CONVERSATION, SAME_EXCHANGE, TAG
 from longcoref.book.table import Row
 from longcoref.document import Document
-from longcoref.english.lexicon import POSSESSIVE_ENDINGS, SPEECH_VERBS
+from longcoref.english.lexicon import (
+    OBJECT_PRONOUNS,
+    PLURAL,
+    POSSESSIVE_DETERMINERS,
+    POSSESSIVE_ENDINGS,
+    PREPOSITIONS,
+    SPEECH_VERBS,
+)
+from longcoref.features.facts import FIRST_PERSON
 from longcoref.spans import WordSpan
 from longcoref.text.quotations import Quotation, paragraph_starts
 
@@ -19,7 +27,11 @@ _BEFORE_OWN_NAME = (("i", "am"), ("i", "'m"), ("i", "’m"), ("name", "is"), ("n
 
 
 class Dialogue:
-    """Where the candidates of quotations come from: the words, the paragraphs, and the mentions of people."""
+    """Where the candidates of quotations come from: the words, the paragraphs, and the mentions of people.
+
+    `outside` are the mentions outside quotations, with where they start and the cues of their `wording`; `within` has
+    those in each quotation.
+    """
 
     def __init__(self, document: Document, quotations: Sequence[Quotation], rows: Sequence[Row]) -> None:
         """`rows` are the mentions of people in text order, with the quotation that each is in."""
@@ -31,6 +43,8 @@ class Dialogue:
         self.quotations = quotations
         self.outside = [row for row in rows if row.quotation is None]
         self.starts = [row.words.start for row in self.outside]
+        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.wording = [shared.setdefault(cues, cues) for cues in map(self._wording, range(len(self.outside)))]
         self.within: list[list[Row]] = [[] for _ in quotations]
         for row in rows:
             if row.quotation is not None:
@@ -44,6 +58,29 @@ class Dialogue:
     def paragraphs_between(self, first: int, second: int) -> int | None:
         """How many paragraphs the second word is after the first one, None in a text without paragraphs."""
         return None if self._paragraph is None else self._paragraph[second] - self._paragraph[first]
+
+    def _wording(self, place: int) -> tuple[str, ...]:
+        """The cues that a mention outside quotations has by its wording, the word before it, and mentions around it."""
+        row = self.outside[place]
+        words, facts, (start, stop) = self.words, row.facts, row.words
+        cues = []
+        if facts.pronoun:
+            cues.append("narrator" if facts.pronoun == FIRST_PERSON else "pronoun")
+        elif facts.named:
+            cues.append("name")
+        if facts.gender & PLURAL:
+            cues.append("plural")
+        text = words[start] if stop - start == 1 else ""
+        if text in OBJECT_PRONOUNS:
+            cues.append("object")
+        if text in POSSESSIVE_DETERMINERS:
+            cues.append("owner")
+        if start and words[start - 1] in PREPOSITIONS:
+            cues.append("behind_to" if words[start - 1] == "to" else "behind_preposition")
+        for other in self.outside[max(0, place - 2) : place + 2]:
+            if other is not row and other.words.start <= start and stop <= other.words.end:
+                return (*cues, "inside")
+        return tuple(cues)
 
     def goes_on(self, number: int) -> bool:
         """Whether a quotation is the rest of the one before it: a further paragraph, or after a tag ("..." he said)."""

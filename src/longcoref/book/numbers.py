@@ -7,7 +7,7 @@ CLEAR = 3  # something is clear if it is shown this many times as often as the c
 ABSENT = 0.05  # how likely a "he" or "she" is somebody who was not named or described lately, compared with others
 NARRATOR_SHARE = 0.1  # a narrator is at least this share of all "I", "he" and "she" outside quotations
 MOVED = 0.8  # probability of an entity that a name or a rule decides: 49 of 61 on LitBank dev, fold 0, for names
-HISTORIES = 16  # of the ways in which a conversation may have gone up to a quotation, those that are followed
+HISTORIES = 8  # of the ways in which a conversation may have gone up to a quotation, those that are followed
 
 # Words.
 TAG = 3  # up to which a speech verb belongs to a quotation and a mention: "said poor old Ann"

@@ -26,10 +26,6 @@ from longcoref.book.table import Row, Table
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import (
-    OBJECT_PRONOUNS,
-    PLURAL,
-    POSSESSIVE_DETERMINERS,
-    PREPOSITIONS,
     SPEECH_VERBS,
 )
 from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
@@ -136,8 +132,9 @@ def _candidates(dialogue: Dialogue, number: int, past: Past, quoted: Quoted) -> 
     """The mentions around a quotation and the participants, with each entity's role in conversation and quotation."""
 
     def candidate(entity: int, cues: Mapping[str, float], chance: float = 1.0) -> Candidate:
-        present = dict.fromkeys(past.get(entity, ()), 1.0)
-        return Candidate(entity, {**cues, **present, **quoted.get(entity, {})}, chance)
+        if entity in past or entity in quoted:
+            cues = {**cues, **dict.fromkeys(past.get(entity, ()), 1.0), **quoted.get(entity, {})}
+        return Candidate(entity, cues, chance)
 
     found = []
     for row, cues in _near(dialogue, number):
@@ -169,22 +166,19 @@ def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, dict[str, floa
     """The mentions around a quotation with their cues."""
     begin, end = dialogue.quotations[number].words
     first, last = bisect_left(dialogue.starts, begin - NEAR), bisect_left(dialogue.starts, end + NEAR)
-    near = dialogue.outside[first:last]
-    middle = bisect_left(dialogue.starts, begin) - first
-    for place, row in enumerate(near):
+    middle = bisect_left(dialogue.starts, begin)
+    for place in range(first, last):
+        row = dialogue.outside[place]
+        cues = dict.fromkeys(dialogue.wording[place], 1.0)
         if place < middle:
-            cues = [*_cues_before(dialogue, number, row), *(["nearest_before"] if place == middle - 1 else [])]
+            cues |= dict.fromkeys(_cues_before(dialogue, number, row), 1.0)
+            cues["log_distance_before"] = math.log1p(max(0, begin - row.words.end))
         else:
-            cues = [*_cues_after(dialogue, number, row), *(["nearest_after"] if place == middle else [])]
-        start, stop = row.words
-        side, distance = ("before", begin - stop) if place < middle else ("after", start - end)
-        if any(
-            other.words != row.words and other.words.start <= start and stop <= other.words.end
-            for other in near[max(0, place - 2) : place + 2]
-        ):
-            cues.append("inside")
-        present = dict.fromkeys([*cues, *_cues_of_mention(dialogue, row)], 1.0)
-        yield row, {**present, f"log_distance_{side}": math.log1p(max(0, distance))}
+            cues |= dict.fromkeys(_cues_after(dialogue, number, row), 1.0)
+            cues["log_distance_after"] = math.log1p(max(0, row.words.start - end))
+        if place in (middle - 1, middle):
+            cues["nearest_before" if place < middle else "nearest_after"] = 1.0
+        yield row, cues
 
 
 def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
@@ -224,24 +218,6 @@ def _cues_after(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
         yield "quotation_between"
     if dialogue.paragraphs_between(end - 1, start) == 0:
         yield "same_paragraph_after"
-
-
-def _cues_of_mention(dialogue: Dialogue, row: Row) -> Iterator[str]:
-    """The cues of a mention that depend on its wording and the word before it."""
-    words, facts, (start, stop) = dialogue.words, row.facts, row.words
-    if facts.pronoun:
-        yield "narrator" if facts.pronoun == FIRST_PERSON else "pronoun"
-    elif facts.named:
-        yield "name"
-    if facts.gender & PLURAL:
-        yield "plural"
-    text = words[start] if stop - start == 1 else ""
-    if text in OBJECT_PRONOUNS:
-        yield "object"
-    if text in POSSESSIVE_DETERMINERS:
-        yield "owner"
-    if start and words[start - 1] in PREPOSITIONS:
-        yield "behind_to" if words[start - 1] == "to" else "behind_preposition"
 
 
 def speakers_of(dialogue: Dialogue, weights: Mapping[str, float]) -> list[dict[int, float]]:

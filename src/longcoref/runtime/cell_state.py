@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 _ROWS = 64  # of an unbounded memory, initially
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made for every mention, and a frozen one takes four times as long
 class Incoming:
     """A mention before it is decided: its vector, and its projections by the first layers, computed once.
 

@@ -37,7 +37,7 @@ _RIVALS, _RIVALRY = 8, 6.0  # entities recorded for "he" and "she": at most this
 _UNSCORED = np.zeros(0, dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made for every mention, and a frozen one takes four times as long
 class _Choice:
     """What to do with a mention, and the scores of the second step if there was one."""
 
