@@ -23,7 +23,7 @@ def export(
         typer.Option(
             min=0, help="Rank of the matrix that compares a mention with an entity; 0 keeps it as it was trained."
         ),
-    ] = 24,
+    ] = 64,
     gate: Annotated[
         bool,
         typer.Option(help="Propose mentions only where linear scores let one of their length start, which is faster."),
