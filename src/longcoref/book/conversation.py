@@ -11,7 +11,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from longcoref.book.choice import normalized
 from longcoref.book.numbers import HISTORIES
@@ -47,7 +47,7 @@ class Utterance:
 
     def masses(self, before: _Turns) -> dict[int | None, float]:
         """The mass of each speaker after these turns; nobody has one if there is no candidate."""
-        found: dict[int | None, float] = {**self.alone}
+        found = cast("dict[int | None, float]", dict(self.alone))
         for entity, factor in zip(before, self.turns, strict=True):
             if entity is not None:
                 found[entity] = (found.get(entity, 0.0) + self.returning.get(entity, self.usual)) * factor
