@@ -26,6 +26,8 @@ def name_of(*mentions: tuple[str, str]) -> str:
         ([("Hale", "PROP")] * 9 + [("Mr. Hale", "PROP")] * 5 + [("Hale and Anna Hale", "PROP")], "Mr. Hale"),
         ([("Hale", "PROP")] * 90 + [("Mr. John Hale of the mill", "PROP")], "Hale"),
         ([("Anna", "PROP"), ("Anna  \n Hale", "PROP"), ("Anna Hale's", "PROP")], "Anna Hale"),
+        ([("Wren", "PROP")] * 9 + [("her Wren", "PROP")] * 3, "Wren"),
+        ([("my Lord", "PROP")] * 2 + [("his Lordship", "PROP")], "my Lord"),
         ([("word " * 40, "NOM")], "word word word word word word word word word word word…"),
     ],
 )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from longcoref.clusters import KINDS
-from longcoref.english.lexicon import POSSESSIVE_ENDINGS
+from longcoref.english.lexicon import POSSESSIVE_DETERMINERS, POSSESSIVE_ENDINGS
 
 _MAX_STRINGS = 64  # kept per entity; the first ones introduce it
 _MAX_WORDS = 6
@@ -43,12 +43,18 @@ class NameChooser:
         short = [name for name in self.counts if len(name.split()) <= _MAX_WORDS and "and" not in words[name]]
         least = max(2.0, _COMMON * max(self.counts.values()))
         common = [name for name in short if self.counts[name] >= least] or short or list(self.counts)
+        common = [name for name in common if not self._is_owned(name)] or common
 
         def merit(name: str) -> tuple[int, int, int]:
             covered = sum(count for other, count in self.counts.items() if words[other] <= words[name])
             return covered, self.counts[name], -len(name)
 
         return _cut(max(common, key=merit))
+
+    def _is_owned(self, name: str) -> bool:
+        """Whether a wording is another one with its owner: "her Wren" beside "Wren"."""
+        owner, _, rest = name.partition(" ")
+        return owner.lower() in POSSESSIVE_DETERMINERS and rest in self.counts
 
 
 def without_possessive(name: str) -> str:
