@@ -9,18 +9,22 @@ import sys
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load_file
 
 torch = pytest.importorskip("torch")
 
 from longcoref.cli import main
+from longcoref.cli.export import SAMPLE_DOCUMENTS
 from longcoref.clusters import spans_of
 from longcoref.errors import ModelError
 from longcoref.evaluation import evaluate
 from longcoref.formats import read_part
-from longcoref.memory import LearnedMemory, memory_policy
+from longcoref.memory import LearnedMemory, UnboundedMemory, memory_policy
 from longcoref.metrics import score_documents
+from longcoref.runtime.heads import START
 from longcoref.runtime.model import open_model
 from longcoref.runtime.processor import multiplies_bytes
+from longcoref.runtime.reading import read_document
 from longcoref.training.agreement import compare
 from longcoref.training.bench import bench_training
 from longcoref.training.inference import evaluate_torch
@@ -46,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings += ["train.epochs=6", "train.patience=6"]
     sets = [part for setting in settings for part in ("--set", setting)]
     command("train", CONFIG, "--run", folder / "run", "--quiet", *sets)
-    command("export", folder / "run", folder / "model", "--weights", "float32")
+    command("export", folder / "run", folder / "model", "--weights", "float32", "--no-gate")
     return folder
 
 
@@ -71,6 +75,15 @@ def test_the_runtime_decides_as_torch_would(folder: Path, memory: tuple[str, int
     # With other heads the comparison must notice.
     torch.nn.init.normal_(model.heads.link.output.weight)
     assert compare(model, open_model(folder / "model"), documents, memory_policy(*memory)).beyond_ties > 0
+
+
+def test_gates_keep_all_mentions_of_the_documents_they_were_fitted_to(folder: Path, tmp_path: Path) -> None:
+    command("export", folder / "run", tmp_path / "gated", "--weights", "float32", "--no-calibrate")
+    ungated, gated = open_model(folder / "model"), open_model(tmp_path / "gated")
+    assert START in load_file(tmp_path / "gated" / "heads.safetensors")
+    for document in read_part(ungated.config.data, "train")[:SAMPLE_DOCUMENTS]:
+        every, some = (read_document(document, model, UnboundedMemory()).mentions for model in (ungated, gated))
+        assert {mention.words for mention in every if mention.entity is not None} <= {one.words for one in some}
 
 
 @pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes")

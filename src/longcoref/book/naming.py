@@ -52,9 +52,9 @@ class NameChooser:
         return _cut(max(common, key=merit))
 
     def _is_owned(self, name: str) -> bool:
-        """Whether a wording is another one with its owner: "her Wren" beside "Wren"."""
+        """Whether a wording is a more frequent one with its owner: "her Wren" beside "Wren"."""
         owner, _, rest = name.partition(" ")
-        return owner.lower() in POSSESSIVE_DETERMINERS and rest in self.counts
+        return owner.lower() in POSSESSIVE_DETERMINERS and self.counts[rest] > self.counts[name]
 
 
 def without_possessive(name: str) -> str:

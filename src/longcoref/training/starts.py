@@ -14,6 +14,7 @@ import numpy.typing as npt
 from longcoref.runtime.heads import REACHES, START, START_BIAS
 
 Floats = npt.NDArray[np.floating[Any]]
+_ROUNDED = 1e-3  # what the weights may lose by being stored in fewer bits
 
 
 def gated(heads: Mapping[str, Floats], vectors: Floats, longest: npt.NDArray[np.int64]) -> dict[str, Floats]:
@@ -35,7 +36,7 @@ def gated(heads: Mapping[str, Floats], vectors: Floats, longest: npt.NDArray[np.
         if not len(starts):
             break  # a longer one is nothing to learn from either
         score = np.linalg.solve(damped, starts.sum(0))
-        score[-1] -= (starts @ score).min()
+        score[-1] -= (starts @ score).min() - _ROUNDED
         scores.append(score)
     weights, biases = np.split(np.array(scores, dtype=np.float32), [-1], axis=1)
     return {**heads, START: weights, START_BIAS: biases[:, 0]}
