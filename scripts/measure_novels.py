@@ -100,28 +100,30 @@ def clustered(proposals: Proposals, model: Model, cells: int, *, recall: bool, p
 
     A further pass begins with the memory and the archive of the one before, as if the text were read again.
     """
-    document = proposals.document
     clusterer = Clusterer(model.heads, memory_policy("learned", cells, recall=recall))
     found: list[MentionRecord] = []
     for number in range(passes):
-        found = []
-        for start in range(0, len(proposals.spans), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            x, facts = proposals.x[part].astype(np.float32), _repeated(proposals, part, number)
-            labels = mention_labels(model, x, [placed.facts for placed in facts])
-            for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
-                if decision.entity is not None:
-                    span = WordSpan(*proposals.spans[start + row].tolist())
-                    record = MentionRecord.of(
-                        document,
-                        span,
-                        kind=labels[row][0],
-                        type=labels[row][1],
-                        entity=decision.entity,
-                        score=confidences([decision], model.calibration)[0],
-                    )
-                    found.append(replace(record, rivals=decision.rivals))
+        found = list(_clustered_again(proposals, model, clusterer, number))
     return found
+
+
+def _clustered_again(proposals: Proposals, model: Model, clusterer: Clusterer, number: int) -> Iterator[MentionRecord]:
+    """The mentions that a clusterer puts into clusters after it has seen them so many times before."""
+    for start in range(0, len(proposals.spans), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        x, facts = proposals.x[part].astype(np.float32), _repeated(proposals, part, number)
+        labels = mention_labels(model, x, [placed.facts for placed in facts])
+        for row, decision in enumerate(clusterer.cluster(x, proposals.scores[part], facts)):
+            if decision.entity is not None:
+                record = MentionRecord.of(
+                    proposals.document,
+                    WordSpan(*proposals.spans[start + row].tolist()),
+                    kind=labels[row][0],
+                    type=labels[row][1],
+                    entity=decision.entity,
+                    score=confidences([decision], model.calibration)[0],
+                )
+                yield replace(record, rivals=decision.rivals)
 
 
 def _repeated(proposals: Proposals, part: slice, number: int) -> list[PlacedFacts]:
