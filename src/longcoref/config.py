@@ -117,6 +117,8 @@ class ProposalConfig:
     threshold: float = -2.0
     ratio: float = 0.4
     """At most this many proposals for each word (or piece, as `model.unit` says)."""
+    one_per_head: bool = False
+    """Whether a model that runs proposes at most one mention for each head word, the best; not so in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,9 @@ class TrainConfig:
 
     seed: int = 0
     start: str | None = None
-    """Folder of a run whose best weights to begin with; it must have the same model and encoder. Of several folders,
-    separated by commas, the mean of the weights is taken, which helps if they had one start themselves."""
+    """What to begin with: the folder of a run, of which the best weights are taken, the folder of an exported model, or
+    the name of a shipped one; it must have the same model and encoder. Of several, separated by commas, the mean of the
+    weights is taken, which helps if they had one start themselves."""
     epochs: int = 10
     """Epochs of proposal and clustering together; with 0, the run keeps the weights that it started with."""
     patience: int = 5
@@ -172,6 +175,8 @@ class TrainConfig:
     """Share of the pieces that are made unknown, drawn anew at each visit."""
     mention_weight: float = 1.0
     """Weight of the mention loss while clustering is trained; the paper has 0."""
+    extent_weight: float = 0.0
+    """Weight, within the mention loss, of telling a mention from other spans with the same head word."""
     label_weight: float = 0.1
     """Weight of the kind and type losses."""
     policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"

@@ -8,6 +8,7 @@ from longcoref.english.lexicon import (
     ADDRESSES,
     ADVERBS,
     BEFORE_QUESTION,
+    COORDINATING,
     NO_VERB,
     NOT_PAST,
     OPENS_NOUN_PHRASE,
@@ -21,7 +22,6 @@ from longcoref.english.lexicon import (
 _SUBJECTS = frozenset(("i", "you", "we", "they"))  # their verbs do not agree with a name
 _ONE = frozenset(("i", "me", "my", "mine", "he", "him", "his", "she", "her", "hers", "it", "its"))
 _GROUP = frozenset(("we", "us", "our", "ours"))
-_COORDINATING = frozenset(("and", "or", "nor"))
 _FARTHEST = 3  # words from a pronoun to its verb
 
 
@@ -79,7 +79,7 @@ def _statement(words: Sequence[str], place: int, pronoun: str) -> Mapping[int, s
         return {}
     if form.endswith("ed") and form not in NOT_PAST:
         return {}
-    together = _plain(words, place - 1) in _COORDINATING
+    together = _plain(words, place - 1) in COORDINATING
     if together and pronoun == "i" and form in ("are", "were"):
         return {}  # Tom and I were
     if form not in THIRD_PERSON_FORMS or (together and form != "am"):

@@ -92,6 +92,7 @@ GENDERED_WORDS = {
 DETERMINERS, AFTER_HEAD = _words("nouns", "determiners"), _words("nouns", "after_head")
 ONESELF = _words("nouns", "oneself")
 POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
+COORDINATING = frozenset(("and", "or", "nor"))
 
 SPEECH_VERBS, PREPOSITIONS = _words("speech", "verbs"), _words("speech", "prepositions")
 AROUND_VOCATIVES = _words("speech", "around_vocatives")

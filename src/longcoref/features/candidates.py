@@ -6,12 +6,13 @@ starts at word t. A longer span is possible only where the shorter one is, so a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from longcoref.english.lexicon import AFTER_HEAD, COORDINATING, DETERMINERS, POSSESSIVE_ENDINGS
 from longcoref.spans import WordSpan
 
 Integers = npt.NDArray[np.int64]
@@ -60,3 +61,22 @@ def candidates_of(
             reach = np.minimum(reach, np.searchsorted(stop, begin[words] + max_width, side="right"))
         widths[start:finish] = np.maximum(reach - words, 0)
     return Candidates(begin, stop - 1, widths, max_width, unit)
+
+
+def head_words(words: Sequence[str], starts: Integers, ends: Integers) -> Integers:
+    """The head word of each of some spans: the one before "of", "who" or the like, and before "'s" at the end.
+
+    "Ann and Tom" has another head than "Ann": the "and".
+    """
+    lower = [word.lower() for word in words]
+    is_determiner, is_after, is_ending, joins = (
+        np.array([word in found for word in [*lower, ""]])
+        for found in (DETERMINERS, AFTER_HEAD, POSSESSIVE_ENDINGS, COORDINATING)
+    )
+    after = np.append(np.flatnonzero(is_after), len(words))
+    least = starts + (is_determiner[starts] & (ends - starts > 1))
+    stops = np.minimum(after[np.searchsorted(after, least + 1)], ends)
+    heads = stops - 1
+    while (trailing := (heads > least) & is_ending[heads]).any():
+        heads -= trailing
+    return np.asarray(np.where((stops < ends) & joins[stops], stops, heads))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from longcoref.config import ProposalConfig
 from longcoref.errors import UsageError
-from longcoref.features.candidates import Candidates, candidates_of
+from longcoref.features.candidates import Candidates, candidates_of, head_words
 from longcoref.features.facts import MentionFacts
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.model import Model
@@ -23,6 +23,7 @@ Integers = npt.NDArray[np.int64]
 def propose(
     model: Model,
     vectors: Floats,
+    words: Sequence[str],
     lengths: Sequence[int],
     edges: Sequence[int],
     *,
@@ -31,9 +32,9 @@ def propose(
 ) -> tuple[Integers, Floats, Floats]:
     """The spans to cluster, in words, their vectors x, and their scores s_m.
 
-    `vectors` are those of the pieces, `lengths` has the number of pieces of each word, `edges` the words where
-    sentences begin and the last one ends. `given` has the mentions of each sentence, in words of the sentence, if they
-    are not to be proposed.
+    `vectors` are those of the pieces of `words`, `lengths` has the number of pieces of each word, `edges` the words
+    where sentences begin and the last one ends. `given` has the mentions of each sentence, in words of the sentence, if
+    they are not to be proposed.
     """
     config, heads = model.config, model.heads
     sentences = [WordSpan(*span) for span in pairwise(edges)]
@@ -42,11 +43,25 @@ def propose(
     grid = heads.mention_scores(vectors, candidates, genre)
     if given is None:
         spans = select(grid, candidates, sentences, config.proposals)
+        if config.proposals.one_per_head:
+            spans = best_of_heads(spans, grid, words)
     else:
         spans = _given(given, sentences, candidates)
         np.maximum(grid, 0, out=grid)  # given mentions are never rejected
     x = heads.span_vectors(vectors, candidates, spans)
-    return spans, x, grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float32)
+    return spans, x, _scores(grid, spans).astype(np.float32)
+
+
+def _scores(grid: Floats, spans: Integers) -> Floats:
+    return np.asarray(grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1])
+
+
+def best_of_heads(spans: Integers, grid: Floats, words: Sequence[str]) -> Integers:
+    """Of the spans with the same head word, the one with the highest score; in text order."""
+    heads = head_words(words, spans[:, 0], spans[:, 1])
+    order = np.lexsort((-_scores(grid, spans), heads))
+    best = order[np.flatnonzero(np.diff(heads[order], prepend=-1))]
+    return spans[np.sort(best)]
 
 
 def _given(given: Sequence[Sequence[WordSpan]], sentences: Sequence[WordSpan], candidates: Candidates) -> Integers:

@@ -185,7 +185,8 @@ class Reader:
         given = None
         if source.given is not None:
             given = [source.given.get(self.sentences + number, ()) for number in range(len(sentences))]
-        spans, x, scores = propose(self._model, vectors, lengths, edges.tolist(), genre=self._genre, given=given)
+        words = [word for sentence in sentences for word in sentence.words]
+        spans, x, scores = propose(self._model, vectors, words, lengths, edges.tolist(), genre=self._genre, given=given)
         owners = (np.searchsorted(edges, spans[:, 0], side="right") - 1).tolist()
         first_sentence, first_word = self.sentences, self.words
         speech, begins = self._pass(sentences), edges.tolist()
