@@ -18,6 +18,7 @@ transformers = pytest.importorskip("transformers")
 from longcoref.errors import ModelError, UsageError
 from longcoref.nn.encoder import Encoder, parameter_groups
 from longcoref.nn.export_encoder import WEIGHTS, _Graph, _integer_products, _Linear, export_encoder
+from longcoref.nn.import_encoder import imported_weights
 from longcoref.nn.quantize import InputSample, extreme_inputs, integer_weights, smoothing
 from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.onnx_file import with_branch
@@ -326,6 +327,33 @@ def test_onnxruntime_gives_the_vectors_of_torch(
     assert (opened.width, opened.max_pieces, opened.weights) == (encoder.width, encoder.max_pieces, weights)
 
 
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_the_weights_in_a_file_are_those_of_its_vectors(
+    folder: Path, exported: dict[str, Path], pieces: Pieces, weights: str
+) -> None:
+    other = Encoder.load(folder)
+    with torch.no_grad():
+        for parameter in other.parameters():  # what is read must not depend on what was there
+            parameter.mul_(0.5).add_(0.1)
+    other.model.load_state_dict(imported_weights(exported[weights], other))
+    vectors = OnnxEncoder(exported[weights], threads=1, in_bytes=False).encode(pieces.ids, windows_of(pieces))
+    np.testing.assert_allclose(other.encode(pieces.ids, windows_of(pieces)).numpy(), vectors, atol=1e-4)
+
+
+def test_an_embedding_table_that_was_only_rounded_is_not_read(encoder: Encoder, exported: dict[str, Path]) -> None:
+    name = "embeddings.word_embeddings.weight"
+    exact = encoder.model.state_dict()[name]
+    for weights in WEIGHTS:
+        assert torch.equal(imported_weights(exported[weights], encoder)[name], exact)
+
+
+def test_the_weights_of_another_encoder_are_refused(folder: Path, exported: dict[str, Path]) -> None:
+    shallow = Encoder.load(folder)
+    shallow.model.encoder.layer = shallow.model.encoder.layer[:1]
+    with pytest.raises(ModelError, match="is not an encoder like bert"):
+        imported_weights(exported["int8"], shallow)
+
+
 @BOTH_WAYS
 def test_8_bits_stay_close_to_floats(
     encoder: Encoder, exported: dict[str, Path], pieces: Pieces, in_bytes: bool
@@ -461,6 +489,8 @@ def test_roberta_counts_positions_from_its_padding(tokenizer: Tokenizer, pieces:
     windows = windows_of(pieces, encoder.max_pieces)
     export_encoder(encoder, tmp_path / "encoder.onnx")
     vectors = OnnxEncoder(tmp_path / "encoder.onnx").encode(pieces.ids, windows)
+    np.testing.assert_allclose(vectors, encoder.encode(pieces.ids, windows).numpy(), atol=1e-5)
+    encoder.model.load_state_dict(imported_weights(tmp_path / "encoder.onnx", encoder))
     np.testing.assert_allclose(vectors, encoder.encode(pieces.ids, windows).numpy(), atol=1e-5)
 
 

@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 from longcoref.cli import main
 from longcoref.cli.export import SAMPLE_DOCUMENTS
 from longcoref.clusters import spans_of
+from longcoref.config import load_config
 from longcoref.errors import ModelError
 from longcoref.evaluation import evaluate
 from longcoref.formats import read_part
@@ -28,7 +29,9 @@ from longcoref.runtime.reading import read_document
 from longcoref.training.agreement import compare
 from longcoref.training.bench import bench_training
 from longcoref.training.inference import evaluate_torch
+from longcoref.training.model import CorefModel
 from longcoref.training.runs import load_run
+from longcoref.training.transfer import start_from
 from tiny import write_tiny_corpus, write_tiny_encoder
 
 CONFIG = Path(__file__).parent.parent / "configs" / "tiny.toml"
@@ -117,6 +120,25 @@ def test_a_model_may_have_the_calibration_of_another(folder: Path, tmp_path: Pat
     command("export", folder / "run", tmp_path / "borrower", "--weights", "float32", "--calibration", lent)
     assert open_model(tmp_path / "borrower").facts["calibration"] == open_model(lent).facts["calibration"]
     assert open_model(tmp_path / "borrower").facts["calibration"]["temperature"] == 3.25
+
+
+@pytest.mark.parametrize("options", [("--weights", "float32", "--rank", 0), ("--weights", "int8", "--rank", 8)])
+def test_a_run_starts_from_an_exported_model(folder: Path, tmp_path: Path, options: tuple[object, ...]) -> None:
+    command("export", folder / "run", tmp_path / "model", "--no-calibrate", *options)
+    config = load_config(folder / "run" / "config.toml")
+    start, _ = load_run(folder / "run")
+    model = CorefModel(config, start.encoder)
+    start_from(model, str(tmp_path / "model"))
+    dev = read_part(config.data, "dev")
+    of_run, of_model = (
+        evaluate_torch(one.eval(), dev, UnboundedMemory()).scores.conll_f1
+        for one in (load_run(folder / "run")[0], model)
+    )
+    assert of_model == pytest.approx(of_run, abs=0.05)
+    if options[1] == "float32":
+        assert of_model == of_run
+        for name, value in load_run(folder / "run")[0].state_dict().items():
+            torch.testing.assert_close(model.state_dict()[name], value)
 
 
 def test_biases_move_scores(folder: Path, tmp_path: Path) -> None:

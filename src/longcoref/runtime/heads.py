@@ -61,22 +61,22 @@ class Heads:
     def __init__(self, weights: Mapping[str, Floats], config: ModelConfig, width: int) -> None:
         self.config, self.width = config, width
         self.span_width = 3 * width + config.feature_size
-        self._weights = _checked(weights, config, width)
+        self.weights = _checked(weights, config, width)
         size = config.feature_size
-        self._attention = self._weights["attention.weight"][0]
-        self._attention_bias = self._weights["attention.bias"][0]
-        self._start, self._start_bias = self._weights.get(START), self._weights.get(START_BIAS)
-        self._widths = self._weights["span_width_embedding.weight"]
+        self._attention = self.weights["attention.weight"][0]
+        self._attention_bias = self.weights["attention.bias"][0]
+        self._start, self._start_bias = self.weights.get(START), self.weights.get(START_BIAS)
+        self._widths = self.weights["span_width_embedding.weight"]
         self._mention = self._layer("mention", width, width, size, width)
         genres = max(1, len(config.genres))
         self._mention_bias = np.tile(self._mention.bias, (genres, 1))
         if config.genre_mentions:
-            self._mention_bias += self._weights["mention_genre.weight"]
+            self._mention_bias += self.weights["mention_genre.weight"]
         prior = self._layer("width_prior", size)
-        self._prior = prior.finish(self._weights["width_prior_embedding.weight"] @ prior.parts[0] + prior.bias)
+        self._prior = prior.finish(self.weights["width_prior_embedding.weight"] @ prior.parts[0] + prior.bias)
         self._width_part = self._widths @ self._mention.parts[2]
         s, rows = self.span_width, feature_rows(config.features, len(config.genres))
-        narrow = self._weights.get(PRODUCT)
+        narrow = self.weights.get(PRODUCT)
         self.link = self._layer("link", s, s, s if narrow is None else len(narrow), *[size] * len(rows))
         self._product = self.link.parts[2] if narrow is None else np.ascontiguousarray(narrow.T)
         self._widen = None if narrow is None else self.link.parts[2]
@@ -90,15 +90,15 @@ class Heads:
         self._projection_of_pieces = np.concatenate([of_width, start + end + head])
 
     def _layer(self, name: str, *sizes: int) -> Layer:
-        weight = self._weights[f"{name}.hidden.weight"].T
+        weight = self.weights[f"{name}.hidden.weight"].T
         parts = tuple(np.ascontiguousarray(part) for part in np.split(weight, np.cumsum(sizes)[:-1]))
-        output = self._weights[f"{name}.output.weight"][0]
-        bias, output_bias = self._weights[f"{name}.hidden.bias"], float(self._weights[f"{name}.output.bias"][0])
+        output = self.weights[f"{name}.output.weight"][0]
+        bias, output_bias = self.weights[f"{name}.hidden.bias"], float(self.weights[f"{name}.output.bias"][0])
         return Layer(parts, bias, output, output_bias)
 
     def _table(self, parts: tuple[Floats, ...]) -> Floats:
         """What features add to the hidden layer, in the rows of `layout`."""
-        added = [self._weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts)]
+        added = [self.weights[f"feature_embeddings.{i}.weight"] @ part for i, part in enumerate(parts)]
         return self.layout.stacked(added, self.config.hidden)
 
     def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
@@ -196,12 +196,12 @@ class Heads:
         """How much each mention counts in its entity's vector; shape (mentions,)."""
         if self.config.entity == "mean":
             return np.ones(len(x), dtype=x.dtype)
-        scores = x @ self._weights["weight.weight"][0] + self._weights["weight.bias"][0]
+        scores = x @ self.weights["weight.weight"][0] + self.weights["weight.bias"][0]
         return np.asarray(np.logaddexp(0, scores) + 1e-3)
 
     def labels(self, head: str, x: Floats) -> Floats:
         """Logits of the kinds (`head="kind"`) or types (`head="type"`); shape (mentions, labels)."""
-        return np.asarray(x @ self._weights[f"{head}_head.weight"].T + self._weights[f"{head}_head.bias"])
+        return np.asarray(x @ self.weights[f"{head}_head.weight"].T + self.weights[f"{head}_head.bias"])
 
 
 def expected_shapes(

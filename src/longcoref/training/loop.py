@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from longcoref.config import Config, config_table, dump_toml, load_config
+from longcoref.config import Config, config_table, dump_toml
 from longcoref.document import Document
 from longcoref.errors import ConfigError
 from longcoref.files import atomic_text
@@ -33,6 +32,7 @@ from longcoref.training.data import Example, crop, prepare
 from longcoref.training.inference import evaluate_torch
 from longcoref.training.model import CorefModel
 from longcoref.training.schedule import schedule, without_denormals
+from longcoref.training.transfer import start_from
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -301,32 +301,3 @@ class Trainer:
         # What was logged after the checkpoint will happen again.
         with (self.folder / "log.jsonl").open("r+", encoding="utf-8") as stream:
             stream.truncate(written.facts["log"])
-
-
-def start_from(model: CorefModel, folders: str) -> None:
-    """Gives a model the best weights of a finished run, or the mean of those of several, separated by commas.
-
-    It may have further features after those of the runs, and a genre's share of mention scoring: they start at zero.
-    The scorer of noun phrases serves training only, and either may have one.
-    """
-    found = [_widened(Path(folder), model) for folder in folders.split(",")]
-    try:
-        model.load_state_dict({name: torch.stack([one[name] for one in found]).mean(0) for name in found[0]})
-    except (KeyError, RuntimeError) as error:
-        raise ConfigError(f"train.start: the weights of {folders} belong to other models: {error}") from error
-
-
-def _widened(folder: Path, model: CorefModel) -> dict[str, Tensor]:
-    """The best weights of a run, with zeros for what the features of `model` have more."""
-    tensors = checkpoints.load(folder / "best.safetensors").tensors
-    own = model.state_dict()
-    known, wanted = load_config(folder / "config.toml").model.features, model.config.model.features
-    if wanted[: len(known)] == known:
-        new = {f"heads.feature_embeddings.{number}.weight" for number in range(len(known), len(wanted))}
-        own_only = ("heads.mention_genre.weight", "phrases.weight", "phrases.bias", *new)
-        tensors = {name: own[name] for name in own_only if name in own} | tensors
-        for name in ("heads.link.hidden.weight", "heads.fertility.hidden.weight"):
-            if name in tensors and name in own:
-                missing = own[name].shape[1] - tensors[name].shape[1]
-                tensors[name] = functional.pad(tensors[name], (0, max(0, missing)))
-    return {name: tensor for name, tensor in tensors.items() if name in own or not name.startswith("phrases.")}

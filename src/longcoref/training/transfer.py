@@ -1,0 +1,69 @@
+"""What a run starts from: the weights of finished runs, or of models that were exported from runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from longcoref.config import load_config
+from longcoref.errors import ConfigError
+from longcoref.nn.import_encoder import imported_weights
+from longcoref.runtime.heads import PRODUCT, START, START_BIAS
+from longcoref.runtime.model import find_model, open_model
+from longcoref.training import checkpoints
+from longcoref.training.model import CorefModel
+
+
+def start_from(model: CorefModel, sources: str) -> None:
+    """Gives a model the weights of a run, of a model directory or of a shipped model, or the mean of several.
+
+    Several sources are separated by commas; of a run, the best weights are taken. The model may have further features
+    after those of a source, and a genre's share of mention scoring: they start at zero. The scorer of noun phrases
+    serves training only, and either may have one.
+    """
+    found = [_widened(source, model) for source in sources.split(",")]
+    try:
+        model.load_state_dict({name: torch.stack([one[name] for one in found]).mean(0) for name in found[0]})
+    except (KeyError, RuntimeError) as error:
+        raise ConfigError(f"train.start: the weights of {sources} belong to other models: {error}") from error
+
+
+def _widened(source: str, model: CorefModel) -> dict[str, Tensor]:
+    """The weights of a source, with zeros for what the features of `model` have more."""
+    if (folder := Path(source)).joinpath("config.toml").is_file():
+        tensors = checkpoints.load(folder / "best.safetensors").tensors
+        known = load_config(folder / "config.toml").model.features
+    else:
+        tensors, known = _exported(source, model)
+    own, wanted = model.state_dict(), model.config.model.features
+    if wanted[: len(known)] == known:
+        new = {f"heads.feature_embeddings.{number}.weight" for number in range(len(known), len(wanted))}
+        own_only = ("heads.mention_genre.weight", "phrases.weight", "phrases.bias", *new)
+        tensors = {name: own[name] for name in own_only if name in own} | tensors
+        for name in ("heads.link.hidden.weight", "heads.fertility.hidden.weight"):
+            if name in tensors and name in own:
+                missing = own[name].shape[1] - tensors[name].shape[1]
+                tensors[name] = functional.pad(tensors[name], (0, max(0, missing)))
+    return {name: tensor for name, tensor in tensors.items() if name in own or not name.startswith("phrases.")}
+
+
+def _exported(source: str, model: CorefModel) -> tuple[dict[str, Tensor], tuple[str, ...]]:
+    """The weights of a model directory, as a run has them, and the features that they know.
+
+    Rounded matrices stay as they are, factored products are multiplied out, and gates are dropped: they are made again
+    when the run is exported.
+    """
+    opened = open_model(source, threads=1)
+    weights = {name: torch.from_numpy(value) for name, value in opened.heads.weights.items()}
+    if (product := weights.pop(PRODUCT, None)) is not None:
+        span, link = product.shape[1], weights["link.hidden.weight"]
+        before, factor, after = link.split_with_sizes(
+            [2 * span, len(product), link.shape[1] - 2 * span - len(product)], 1
+        )
+        weights["link.hidden.weight"] = torch.cat([before, factor @ product, after], 1)
+    tensors = {f"heads.{name}": value for name, value in weights.items() if name not in (START, START_BIAS)}
+    encoder = imported_weights(find_model(source) / "encoder.onnx", model.encoder)
+    return tensors | {f"encoder.model.{name}": value for name, value in encoder.items()}, opened.config.model.features
