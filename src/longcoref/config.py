@@ -118,7 +118,7 @@ class ProposalConfig:
     ratio: float = 0.4
     """At most this many proposals for each word (or piece, as `model.unit` says)."""
     one_per_head: bool = False
-    """Whether a model that runs proposes at most one mention for each head word, the best; not so in the paper."""
+    """Whether at most one mention is proposed for each head word, the best; not so in the paper."""
 
 
 @dataclass(frozen=True, slots=True)

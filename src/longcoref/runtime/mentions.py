@@ -44,7 +44,7 @@ def propose(
     if given is None:
         spans = select(grid, candidates, sentences, config.proposals)
         if config.proposals.one_per_head:
-            spans = best_of_heads(spans, grid, words)
+            spans = spans[best_of_heads(spans, grid, words)]
     else:
         spans = _given(given, sentences, candidates)
         np.maximum(grid, 0, out=grid)  # given mentions are never rejected
@@ -57,11 +57,10 @@ def _scores(grid: Floats, spans: Integers) -> Floats:
 
 
 def best_of_heads(spans: Integers, grid: Floats, words: Sequence[str]) -> Integers:
-    """Of the spans with the same head word, the one with the highest score; in text order."""
+    """Of the spans with the same head word, which has the highest score; in text order."""
     heads = head_words(words, spans[:, 0], spans[:, 1])
     order = np.lexsort((-_scores(grid, spans), heads))
-    best = order[np.flatnonzero(np.diff(heads[order], prepend=-1))]
-    return spans[np.sort(best)]
+    return np.sort(order[np.flatnonzero(np.diff(heads[order], prepend=-1))])
 
 
 def _given(given: Sequence[Sequence[WordSpan]], sentences: Sequence[WordSpan], candidates: Candidates) -> Integers:

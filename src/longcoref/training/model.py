@@ -21,7 +21,7 @@ from longcoref.nn.losses import extent_loss, label_loss, link_loss, mention_loss
 from longcoref.nn.teacher import unroll
 from longcoref.runtime import heads as runtime_heads
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.mentions import select
+from longcoref.runtime.mentions import best_of_heads, select
 from longcoref.spans import WordSpan
 from longcoref.training.data import Example
 
@@ -76,9 +76,16 @@ class CorefModel(nn.Module):
         return grid, loss + weight * extent_loss(grid, gold, torch.from_numpy(example.head_grid)) if weight else loss
 
     def propose(self, example: Example, grid: Tensor, random: np.random.Generator) -> Proposals:
-        """The proposed mentions that are trained on: all gold ones, and a random share of the invalid ones."""
+        """The proposed mentions that are trained on: all gold ones, and a random share of the invalid ones.
+
+        A gold mention is among them even if another span with its head word has a higher score.
+        """
         scores = grid.detach().numpy()
         spans = select(scores, example.candidates, example.document.sentences, self.config.proposals)
+        if self.config.proposals.one_per_head:
+            proposed = example.gold_grid[spans[:, 0], spans[:, 1] - spans[:, 0] - 1] > 0
+            proposed[best_of_heads(spans, scores, example.document.words)] = True
+            spans = spans[proposed]
         entities = [example.gold.get(WordSpan(*span)) for span in spans.tolist()]
         kept = np.array([entity is not None for entity in entities], dtype=bool)
         kept |= random.random(len(entities)) < self.config.train.keep_invalid
