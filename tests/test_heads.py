@@ -24,7 +24,7 @@ from longcoref.memory import (
 )
 from longcoref.nn.dropout import dropout
 from longcoref.nn.heads import CLOSED, Heads
-from longcoref.nn.losses import extent_loss, label_loss, link_loss, mention_loss, option_loss
+from longcoref.nn.losses import label_loss, link_loss, mention_loss, option_loss
 from longcoref.nn.pairs import PairScores
 from longcoref.nn.teacher import EVICT_COLUMN, IGNORE_COLUMN, unroll
 from longcoref.spans import WordSpan
@@ -248,17 +248,6 @@ def test_every_parameter_gets_a_gradient_on_a_document_that_fills_the_memory(
     silent = [name for name, grad in gradients.items() if grad is None or not grad.abs().sum() > 1e-12]
     # A softmax over a span's pieces, and, staged, a choice between fertilities, do not see what all have in common.
     assert silent == ["attention.bias"] + ["fertility.output.bias"] * (options == "staged")
-
-
-def test_an_extent_competes_with_all_others_of_its_head() -> None:
-    grid = torch.tensor([[0.5, 2.0, -1.0], [3.0, 1.0, CLOSED], [0.0, CLOSED, CLOSED]], dtype=torch.float64)
-    gold = torch.tensor([[0, 1, 0], [0, 0, 0], [1, 0, 0]], dtype=torch.float64)
-    head = torch.tensor([[0, 1, 2], [1, 2, 0], [2, 0, 0]])
-    expected = -torch.tensor([2.0, 3.0]).log_softmax(0)[0] - torch.tensor([-1.0, 1.0, 0.0]).log_softmax(0)[2]
-    assert extent_loss(grid.requires_grad_(), gold, head).item() == pytest.approx(expected.item(), abs=1e-6)
-    extent_loss(grid, gold, head).backward()
-    assert grid.grad[0, 1] < 0 < grid.grad[1, 0]
-    assert grid.grad[0, 0] == 0  # nobody's head
 
 
 def test_the_link_loss_teaches_whom_to_recall() -> None:

@@ -175,8 +175,6 @@ class TrainConfig:
     """Share of the pieces that are made unknown, drawn anew at each visit."""
     mention_weight: float = 1.0
     """Weight of the mention loss while clustering is trained; the paper has 0."""
-    extent_weight: float = 0.0
-    """Weight, within the mention loss, of telling a mention from other spans with the same head word."""
     label_weight: float = 0.1
     """Weight of the kind and type losses."""
     policy: Literal["unbounded", "track-all", "learned", "rule"] = "learned"

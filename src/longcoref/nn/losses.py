@@ -77,19 +77,6 @@ def mention_loss(grid: Tensor, gold: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(grid[candidates], gold[candidates], reduction="sum")
 
 
-def extent_loss(grid: Tensor, gold: Tensor, heads: Tensor) -> Tensor:
-    """Cross-entropy of each gold candidate among all candidates that have its head word.
-
-    `heads` is a grid with the number of the head word of each candidate.
-    """
-    candidates = grid > CLOSED / 2
-    scores, owners = grid[candidates], heads[candidates]
-    largest = scores.new_full((len(grid),), CLOSED).scatter_reduce(0, owners, scores.detach(), "amax")
-    total = scores.new_zeros(len(grid)).index_add(0, owners, (scores - largest[owners]).exp())
-    right = gold[candidates] > 0
-    return (largest[owners[right]] + total[owners[right]].log() - scores[right]).sum()
-
-
 def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """Cross-entropy of kinds or types; a label of -1 is unknown and does not count."""
     return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")

@@ -13,7 +13,7 @@ from longcoref.clusters import gold_entities
 from longcoref.config import Config, ModelConfig
 from longcoref.document import Document
 from longcoref.errors import ConfigError, unknown_name
-from longcoref.features.candidates import Candidates, candidates_of, head_words
+from longcoref.features.candidates import Candidates, candidates_of
 from longcoref.features.speech import PlacedFacts, document_facts
 from longcoref.runtime.pieces import Pieces, Tokenizer
 from longcoref.runtime.windows import Window, split
@@ -50,14 +50,6 @@ class Example:
         for start, end in self.gold:
             if end - start <= self.candidates.widths[start]:
                 grid[start, end - start - 1] = 1
-        return grid
-
-    @cached_property
-    def head_grid(self) -> npt.NDArray[np.int64]:
-        """The head word of each candidate, 0 where there is none; shape (words, max_width)."""
-        starts, columns = np.nonzero(np.arange(self.candidates.max_width) < self.candidates.widths[:, None])
-        grid = np.zeros((len(self.document.words), self.candidates.max_width), dtype=np.int64)
-        grid[starts, columns] = head_words(self.document.words, starts, starts + columns + 1)
         return grid
 
     @cached_property

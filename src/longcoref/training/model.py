@@ -17,7 +17,7 @@ from longcoref.features.speech import PlacedFacts
 from longcoref.memory import Action, MemoryPolicy, oracle_actions
 from longcoref.nn.encoder import Encoder
 from longcoref.nn.heads import Heads
-from longcoref.nn.losses import extent_loss, label_loss, link_loss, mention_loss, option_loss
+from longcoref.nn.losses import label_loss, link_loss, mention_loss, option_loss
 from longcoref.nn.teacher import unroll
 from longcoref.runtime import heads as runtime_heads
 from longcoref.runtime.clusterer import Clusterer
@@ -72,8 +72,7 @@ class CorefModel(nn.Module):
         output = self.phrases if example.known == "phrases" else None
         grid = self.heads.mention_scores(vectors, example.candidates, example.genre, output)
         gold = torch.from_numpy(example.gold_grid).to(grid.dtype)
-        loss, weight = mention_loss(grid, gold), self.config.train.extent_weight
-        return grid, loss + weight * extent_loss(grid, gold, torch.from_numpy(example.head_grid)) if weight else loss
+        return grid, mention_loss(grid, gold)
 
     def propose(self, example: Example, grid: Tensor, random: np.random.Generator) -> Proposals:
         """The proposed mentions that are trained on: all gold ones, and a random share of the invalid ones.
