@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longcoref.cli import main
-from longcoref.clusters import Cluster, Mention
+from longcoref.clusters import Cluster, Mention, cluster_of
 from longcoref.config import ExtraConfig, config_from, config_table, dump_toml, load_config
 from longcoref.document import Document, document_of_words
 from longcoref.english.grammar import Case, case_of
@@ -151,6 +151,13 @@ def test_the_command_continues_and_refuses_what_it_cannot_label(
     assert (tmp_path / "out" / "a.jsonl").stat().st_mtime_ns == written  # nothing is done twice
     assert run(tmp_path / "one", tmp_path / "two") == 2
     assert "two folders" in capsys.readouterr().err
+    (tmp_path / "c.txt").write_text("Emma met Tom.", encoding="utf-8")
+    assert run(tmp_path / "c.txt", "--style", "verse") == 2
+    assert "one style of text" in capsys.readouterr().err
+    (tmp_path / "gap.tsv").write_text(GAP, encoding="utf-8")
+    assert run(tmp_path / "gap.tsv") == 0
+    (document,) = read_corpus(tmp_path / "out" / "gap.jsonl")
+    assert document.id == "x-1"
     (tmp_path / "b.txt").write_bytes(bytes(range(128, 256)))
     assert run(tmp_path / "b.txt") == 1
     assert "b.txt" in capsys.readouterr().err
@@ -164,13 +171,26 @@ GAP = (
 )
 
 
-def test_gap_rows_become_documents_of_known_mentions(tmp_path: Path) -> None:
+def test_gap_answers_correct_the_teacher(tmp_path: Path) -> None:
     path = tmp_path / "gap.tsv"
     path.write_text(GAP, encoding="utf-8")
     rows = read_gap(path)
     assert [row.feminine for row in rows] == [True, False]
-    (document,) = gap_documents(rows)
-    assert texts(document) == [["Ann", "She"], ["Sue"], ["Tom"], ["Ben"], ["He"]]
+
+    def corrected(*spoken: set[str]) -> list[list[str]]:
+        """The texts of the clusters, for a teacher whose clusters have these words."""
+
+        def teacher(document: Document) -> list[Cluster]:
+            words = [[i for i, word in enumerate(document.words) if word in cluster] for cluster in spoken]
+            return [cluster_of((i, i + 1) for i in group) for group in words if group]
+
+        (document,) = gap_documents(rows, teacher)
+        return texts(document)
+
+    assert corrected() == [["Ann", "She"], ["Sue"], ["Tom"], ["Ben"]]
+    assert corrected({"Sue", "She"}, {"Ann"}) == [["Sue"], ["Ann", "She"], ["Tom"], ["Ben"]]
+    assert corrected({"Tom", "He"}, {"Sue", "Ann"}) == [["Tom"], ["Ben"]]
+    assert corrected({"He"}) == [["Ann", "She"], ["Sue"], ["He"], ["Tom"], ["Ben"]]
     with pytest.raises(InputError, match="GAP"):
         read_gap(Path(__file__))
 

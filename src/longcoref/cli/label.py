@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from multiprocessing import get_context
@@ -13,6 +14,8 @@ from rich.console import Console
 from rich.progress import track
 
 from longcoref.cli.options import CellsOption, ModelOption, QuietOption, StyleOption
+from longcoref.clusters import Cluster
+from longcoref.document import Document
 from longcoref.errors import InputError, UsageError
 from longcoref.formats import write_corpus
 from longcoref.resolver import Resolver, load
@@ -38,8 +41,9 @@ def label(
     """Make training documents from unlabelled text, with a model as the teacher.
 
     Later names of people are replaced with pronouns, whose antecedents are
-    then known for certain. A text that already has a file in the output
-    folder is skipped, so an interrupted run can be started again.
+    then known for certain. GAP's pronouns get the antecedents that people
+    chose. A text that already has a file in the output folder is skipped,
+    so an interrupted run can be started again.
 
     Examples:
       longcoref label novels/ --out silver/novels --processes 2
@@ -55,13 +59,12 @@ def label(
                 f"{file} and {other} would both be written to {targets[file]}: label them into two folders"
             )
     out.mkdir(parents=True, exist_ok=True)
-    for path in [file for file in files if file.suffix == ".tsv"]:
-        write_corpus(gap_documents(read_gap(path)), targets[path], format="jsonl")
-    waiting = [file for file in files if file.suffix != ".tsv" and not targets[file].exists()]
+    waiting = [file for file in files if not targets[file].exists()]
     if not waiting:
         return
     settings = LabelSettings(words=words, stretch=min(words, 10_000), hide=hide, kinds=kinds, seed=seed)
     console = Console(stderr=True)
+    _open_teacher(model, cells, style)  # an error here is reported as such; in a worker it would only break the pool
     with ProcessPoolExecutor(processes, get_context("spawn"), _open_teacher, (model, cells, style)) as pool:
         jobs = [pool.submit(_label, path, targets[path], settings) for path in waiting]
         for job in track(jobs, "labelling", console=console, disable=quiet or not console.is_terminal):
@@ -88,4 +91,14 @@ def _open_teacher(model: str | None, cells: int | None, style: str | None) -> No
 
 
 def _label(path: Path, target: Path, settings: LabelSettings) -> None:
-    label_file(_teacher, path, target, settings)
+    if path.suffix == ".tsv":
+        write_corpus(gap_documents(read_gap(path), _clusters), target, format="jsonl")
+    else:
+        label_file(_teacher, path, target, settings)
+
+
+def _clusters(document: Document) -> Sequence[Cluster]:
+    found = _teacher.document(document).document
+    assert found is not None
+    assert found.clusters is not None
+    return found.clusters

@@ -1,14 +1,14 @@
 """GAP (Webster et al., 2018): an ambiguous pronoun, two names, and which of them it refers to.
 
-A row is a test of a resolver, and a training document of which only three mentions are known.
+A row is a test of a resolver, and a training document in which the answer for one pronoun is certain.
 """
 
 from __future__ import annotations
 
 import csv
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from longcoref.errors import InputError
 from longcoref.resolver import Resolver
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
+
+Teacher = Callable[[Document], Sequence[Cluster]]
+"""Finds the clusters of a document."""
 
 _COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
 _FEMININE = frozenset(("she", "her", "hers"))
@@ -65,10 +68,10 @@ def read_gap(path: str | Path) -> list[GapRow]:
     ]
 
 
-def gap_documents(rows: Iterable[GapRow], *, rows_per_document: int = 12) -> Iterator[Document]:
-    """Training documents of several rows each: their names and pronouns, and nothing else, are annotated.
+def gap_documents(rows: Iterable[GapRow], teacher: Teacher, *, rows_per_document: int = 12) -> Iterator[Document]:
+    """Training documents of several rows each: the teacher's clusters, corrected by the row's answers.
 
-    The names of the other rows are further entities that the pronoun is not.
+    So the pronoun has all the names of the text to choose from, as when a text is read.
     """
     remaining = iter(rows)
     while batch := list(islice(remaining, rows_per_document)):
@@ -77,21 +80,39 @@ def gap_documents(rows: Iterable[GapRow], *, rows_per_document: int = 12) -> Ite
         first = 0
         for row in batch:
             document = tokenize(row.text)
-            words = [_words_at(document, span) for span in (*row.names, row.pronoun)]
-            moved = [WordSpan(first + start, first + end) for start, end in words]
             sentences += [document.words[start:end] for start, end in document.sentences]
-            clusters += _clusters(moved, row.answers)
+            for group in _corrected(teacher(document), row, document):
+                moved = (replace(m, span=WordSpan(first + m.span.start, first + m.span.end)) for m in group)
+                clusters.append(Cluster(tuple(moved)))
             first += len(document.words)
         yield document_of_words(batch[0].id, sentences, clusters=clusters)
 
 
-def _clusters(spans: Sequence[WordSpan], answers: tuple[bool, bool]) -> list[Cluster]:
-    *names, pronoun = spans
-    if len(set(spans)) < len(spans):
+def _corrected(clusters: Sequence[Cluster], row: GapRow, document: Document) -> list[list[Mention]]:
+    """The teacher's clusters with the pronoun in the cluster of the right name, and in none with a wrong one.
+
+    A text whose two names the teacher takes for one person has none.
+    """
+    *names, pronoun = (_words_at(document, span) for span in (*row.names, row.pronoun))
+    groups = [[mention for mention in cluster.mentions if mention.span != pronoun] for cluster in clusters]
+    own = next((group for group, cluster in zip(groups, clusters, strict=True) if pronoun in cluster.spans), None)
+    one, other = (_group_of(name, groups) for name in names)
+    if one is other and row.answers[0] != row.answers[1]:
         return []
-    members = [[name, pronoun] if answer else [name] for name, answer in zip(names, answers, strict=True)]
-    members += [] if any(answers) else [[pronoun]]
-    return [Cluster(tuple(Mention(span) for span in sorted(group))) for group in members]
+    if any(row.answers):
+        (one if row.answers[0] else other).append(Mention(pronoun))
+    elif own is not None and own is not one and own is not other:
+        own.append(Mention(pronoun))
+    return [sorted(group, key=lambda mention: mention.span) for group in groups if group]
+
+
+def _group_of(name: WordSpan, groups: list[list[Mention]]) -> list[Mention]:
+    """The group with a mention that ends with the name, or ends one word later; a name without one gets a new group."""
+    for group in groups:
+        if any(m.span.start <= name.start and name.end <= m.span.end <= name.end + 1 for m in group):
+            return group
+    groups.append([Mention(name)])
+    return groups[-1]
 
 
 def _words_at(document: Document, characters: tuple[int, int]) -> WordSpan:
