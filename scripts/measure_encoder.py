@@ -29,7 +29,8 @@ from longcoref.formats.corpus import read_corpus
 from longcoref.memory import LearnedMemory
 from longcoref.metrics import score_documents
 from longcoref.nn.encoder import Encoder
-from longcoref.nn.export_encoder import INPUT_BYTES, WEIGHTS, Sample, export_encoder
+from longcoref.nn.export_encoder import WEIGHTS, export_encoder
+from longcoref.nn.layers import INPUT_BYTES, Sample
 from longcoref.runtime.encoder import OnnxEncoder, Vectors
 from longcoref.runtime.windows import Window, split
 from longcoref.training.inference import runtime_model

@@ -17,8 +17,9 @@ transformers = pytest.importorskip("transformers")
 
 from longcoref.errors import ModelError, UsageError
 from longcoref.nn.encoder import Encoder, parameter_groups
-from longcoref.nn.export_encoder import WEIGHTS, _Graph, _integer_products, _Linear, export_encoder
+from longcoref.nn.export_encoder import WEIGHTS, _Graph, _integer_products, export_encoder
 from longcoref.nn.import_encoder import imported_weights
+from longcoref.nn.layers import Linear
 from longcoref.nn.quantize import InputSample, extreme_inputs, integer_weights, smoothing
 from longcoref.runtime.encoder import OnnxEncoder
 from longcoref.runtime.onnx_file import with_branch
@@ -426,7 +427,7 @@ def test_two_bytes_leave_only_the_error_of_the_weights(
     sample.add(inputs)
     integers = integer_weights(weight, sample, smoothing([weight], sample))
     graph = _Graph("int8")
-    layer = _Linear(weight, torch.zeros(24), integers, count)
+    layer = Linear(weight, torch.zeros(24), integers, count)
     ((product, bias),) = _integer_products(graph, "inputs", layer, lowest=-0.171 if activated else None)
     value = onnx.helper.make_tensor_value_info
     whole = onnx.helper.make_graph(

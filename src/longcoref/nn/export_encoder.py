@@ -10,7 +10,7 @@ other one floats. The runtime takes the branch that is faster on its processor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import count
 from pathlib import Path
@@ -20,14 +20,12 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
-from torch import Tensor, nn
+from torch import Tensor
 
 from longcoref.errors import ModelError, UsageError, unknown_name
 from longcoref.files import atomic_path
 from longcoref.nn.encoder import Encoder
-from longcoref.nn.quantize import InputSample, IntegerWeights, extreme_inputs, integer_weights, smoothing
-from longcoref.runtime.pieces import Integers
-from longcoref.runtime.windows import Window
+from longcoref.nn.layers import INPUT_BYTES, Layer, Linear, Sample, input_samples, layers_of
 
 WEIGHTS = ("float32", "float16", "compact", "int8")
 """How weights are stored: compact is float16 with an 8-bit embedding table, int8 has 8-bit matrices as well.
@@ -41,24 +39,8 @@ _ACTIVATIONS = {"gelu": "BiasGelu", "gelu_new": "FastGelu", "gelu_fast": "FastGe
 _LOWEST = {"BiasGelu": -0.171, "FastGelu": -0.171}
 """A bound below all values of an activation."""
 
-INPUT_BYTES: Mapping[str, int] = {
-    "query": 1, "key": 2, "value": 2, "output": 1, "up": 2, "down_from_large": 2, "down": 1
-}  # fmt: skip
-"""How many bytes an input of each matrix of a layer has; the second one holds what rounding to the first leaves.
-
-One is enough where rounding moves the vectors least for the time that it saves; docs/encoder.md has the figures.
-"""
-
 _FINER = 254
 """The second byte of an input has steps that are finer by this factor: 127 of them are half a step of the first."""
-
-_NEURONS_PER_EXTREME = 16
-"""One in this many neurons of a feed-forward layer stays in float: those whose values or weights are extreme."""
-
-_NEURONS_PER_LARGE = 3
-"""One in this many of the other neurons counts as large: the rest has smaller values, and its own scale."""
-
-Sample = Sequence[tuple[Integers, Sequence[Window]]]
 
 
 def export_encoder(
@@ -86,43 +68,10 @@ def export_encoder(
             raise ModelError(f"cannot export an encoder whose {option} is {value!r}: only {', '.join(choices)}")
     if weights == "int8" and not any(windows for _, windows in sample):
         raise UsageError("int8 weights need a sample of documents to be fitted to; give some windows of training text")
-    layers = _layers(encoder, _input_samples(encoder, sample) if weights == "int8" else None, input_bytes)
+    layers = layers_of(encoder, input_samples(encoder, sample) if weights == "int8" else None, input_bytes)
     model = _build(encoder, weights, layers)
     with atomic_path(path) as temporary:
         onnx.save(model, str(temporary))
-
-
-@dataclass(frozen=True)
-class _Linear:
-    """A linear layer, or a part of one; `integers` are its weights in 8 bits, and `bytes` what an input has there."""
-
-    weight: Tensor  # (outputs, inputs)
-    bias: Tensor  # (outputs,)
-    integers: IntegerWeights | None = None
-    bytes: int = 0
-
-    def outputs(self, rows: Tensor) -> _Linear:
-        """The part that computes these outputs."""
-        integers = self.integers and self.integers.outputs(rows)
-        return replace(self, weight=self.weight[rows], bias=self.bias[rows], integers=integers)
-
-    def inputs(self, columns: Tensor) -> _Linear:
-        """The part that depends on these inputs; it has no bias."""
-        integers = self.integers and self.integers.inputs(columns)
-        return replace(self, weight=self.weight[:, columns], bias=torch.zeros_like(self.bias), integers=integers)
-
-
-@dataclass(frozen=True)
-class _Layer:
-    """A layer of the encoder: attention, then groups of neurons, each with the matrices around it, and two norms."""
-
-    query: _Linear
-    key: _Linear
-    value: _Linear
-    output: _Linear
-    neurons: Sequence[tuple[_Linear, _Linear]]
-    bias: Tensor  # of the sum over the neurons
-    norms: tuple[Any, Any]
 
 
 @dataclass
@@ -164,7 +113,7 @@ class _Graph:
         """Appends a constant list of one axis."""
         return self.constant(np.array([number]), np.int64)
 
-    def matrix(self, layer: _Linear) -> str:
+    def matrix(self, layer: Linear) -> str:
         """Appends the weights of a layer as a float matrix; if not stored so, it is computed when the model opens."""
         if layer.integers is not None:
             parts = self.constant(layer.integers.weight, np.int8), self.constant(layer.integers.scale)
@@ -199,7 +148,7 @@ Products = Callable[..., list[tuple[str, Tensor]]]
 """
 
 
-def _build(encoder: Encoder, weights: str, layers: Sequence[_Layer]) -> Any:
+def _build(encoder: Encoder, weights: str, layers: Sequence[Layer]) -> Any:
     """The whole model."""
     graph = _Graph(weights)
     hidden = _embed(graph, encoder)
@@ -227,7 +176,7 @@ def _build(encoder: Encoder, weights: str, layers: Sequence[_Layer]) -> Any:
     return model
 
 
-def _encode(graph: _Graph, config: Any, layers: Sequence[_Layer], hidden: str, products: Products) -> None:
+def _encode(graph: _Graph, config: Any, layers: Sequence[Layer], hidden: str, products: Products) -> None:
     """All layers, from the embeddings to `vectors`."""
     activation = _ACTIVATIONS[config.hidden_act]
 
@@ -278,7 +227,7 @@ def _embed(graph: _Graph, encoder: Encoder) -> str:
 
 
 def _float_products(
-    graph: _Graph, inputs: str, *layers: _Linear, lowest: float | None = None
+    graph: _Graph, inputs: str, *layers: Linear, lowest: float | None = None
 ) -> list[tuple[str, Tensor]]:
     """Inputs times weights in float."""
     if layers[0].integers is not None:
@@ -287,7 +236,7 @@ def _float_products(
 
 
 def _integer_products(
-    graph: _Graph, inputs: str, *layers: _Linear, lowest: float | None = None
+    graph: _Graph, inputs: str, *layers: Linear, lowest: float | None = None
 ) -> list[tuple[str, Tensor]]:
     """Inputs times weights in 8 bits. Each row of inputs has its own scale, so that rows do not affect each other."""
     weights = [layer.integers for layer in layers if layer.integers is not None]
@@ -329,68 +278,3 @@ def _integer_products(
         bias = layer.bias - shift @ (integers.weight * integers.scale)
         products.append((graph.add("Mul", whole, step), bias))
     return products
-
-
-def _layers(
-    encoder: Encoder, samples: Mapping[nn.Module, InputSample] | None, input_bytes: Mapping[str, int]
-) -> list[_Layer]:
-    """The layers of an encoder; given samples of their inputs, in 8 bits."""
-
-    def plain(module: Any) -> _Linear:
-        return _Linear(module.weight.detach(), module.bias.detach())
-
-    def rounded(sample: InputSample, **layers: _Linear) -> Iterator[_Linear]:
-        smooth = smoothing([layer.weight for layer in layers.values()], sample)
-        for name, layer in layers.items():
-            yield _Linear(layer.weight, layer.bias, integer_weights(layer.weight, sample, smooth), input_bytes[name])
-
-    def groups(sample: InputSample, up: _Linear, inner: InputSample, down: _Linear) -> list[tuple[_Linear, _Linear]]:
-        """The extreme neurons in float, the large ones, and the others."""
-        size = len(up.weight)
-        extreme = extreme_inputs(down.weight, inner, size // _NEURONS_PER_EXTREME)
-        usual = torch.tensor(sorted({*range(size)} - {*extreme.tolist()}))
-        (usual_up,) = rounded(sample, up=up.outputs(usual))
-        (usual_down,) = rounded(inner.of(usual), down=down.inputs(usual))
-        assert usual_down.integers is not None
-        order = (inner.largest[usual] / usual_down.integers.smooth).argsort(descending=True)
-        large, others = order.tensor_split([len(usual) // _NEURONS_PER_LARGE])
-        from_large = replace(usual_down.inputs(large), bytes=input_bytes["down_from_large"])
-        found = [
-            (up.outputs(extreme), down.inputs(extreme)),
-            (usual_up.outputs(large), from_large),
-            (usual_up.outputs(others), usual_down.inputs(others)),
-        ]
-        return [(up, down) for up, down in found if len(up.bias)]
-
-    found = []
-    for layer in encoder.model.encoder.layer:
-        own, mixing = layer.attention.self, layer.attention.output
-        query, key, value, output = map(plain, (own.query, own.key, own.value, mixing.dense))
-        up, down = plain(layer.intermediate.dense), plain(layer.output.dense)
-        neurons = [(up, replace(down, bias=torch.zeros_like(down.bias)))]
-        if samples is not None:
-            query, key, value = rounded(samples[own.query], query=query, key=key, value=value)
-            (output,) = rounded(samples[mixing.dense], output=output)
-            neurons = groups(samples[layer.intermediate.dense], up, samples[layer.output.dense], down)
-        norms = (mixing.LayerNorm, layer.output.LayerNorm)
-        found.append(_Layer(query, key, value, output, neurons, down.bias, norms))
-    return found
-
-
-def _input_samples(encoder: Encoder, sample: Sample) -> dict[nn.Module, InputSample]:
-    """Statistics of the inputs of every linear layer on the sample."""
-    layers = [module for module in encoder.model.modules() if isinstance(module, nn.Linear)]
-    gathered: dict[nn.Module, InputSample] = {layer: InputSample(layer.in_features) for layer in layers}
-    hooks = [layer.register_forward_pre_hook(lambda layer, inputs: gathered[layer].add(inputs[0])) for layer in layers]
-    training = encoder.training
-    encoder.eval()
-    try:
-        with torch.no_grad():
-            for ids, windows in sample:
-                for window in windows:  # one at a time, because padding would distort the statistics
-                    encoder.encode(ids, [window])
-    finally:
-        encoder.train(training)
-        for hook in hooks:
-            hook.remove()
-    return gathered
