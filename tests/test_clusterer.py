@@ -17,10 +17,10 @@ from longcoref.features.facts import HE_OR_SHE
 from longcoref.memory import ActionKind, LearnedMemory, MemoryPolicy, RuleMemory, UnboundedMemory
 from longcoref.nn.heads import Heads as TorchHeads
 from longcoref.runtime.clusterer import Clusterer
-from longcoref.runtime.heads import CLOSED, PRODUCT, REACHES, START, START_BIAS, Heads, expected_shapes
+from longcoref.runtime.heads import CLOSED, END, END_BIAS, PRODUCT, REACHES, START, START_BIAS, Heads, expected_shapes
 from longcoref.runtime.mentions import select
+from longcoref.training.gates import gated
 from longcoref.training.low_rank import low_rank, product_moments
-from longcoref.training.starts import gated
 from test_heads import (
     ALL_FEATURES,
     POLICIES,
@@ -56,31 +56,43 @@ def test_mention_scores_and_span_vectors_equal_those_of_torch(layout, unit: str,
 
 @settings(max_examples=40)
 @given(layouts(), st.sampled_from(["words", "pieces"]), st.integers(0, 99))
-def test_gates_close_the_candidates_of_words_that_start_no_mention_so_long(layout, unit: str, seed: int) -> None:
+def test_gates_close_candidates_where_no_mention_so_long_starts_or_none_ends(layout, unit: str, seed: int) -> None:
     candidates, _ = geometry(layout, unit)
     model, random = heads(unit=unit), np.random.default_rng(seed)
     vectors = random.normal(size=(sum(layout[0]), WIDTH))
     weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
-    gate = {START: random.normal(size=(2, WIDTH)), START_BIAS: random.normal(size=2)}
-    grid = Heads({**weights, **gate}, model.config, WIDTH).mention_scores(vectors, candidates)
-    one, several = (vectors[candidates.first] @ gate[START].T + gate[START_BIAS] >= 0).T
+    start, end = random.normal(size=(2, WIDTH)), random.normal(size=(1, WIDTH))
+    gates = {START: start, START_BIAS: random.normal(size=2), END: end, END_BIAS: random.normal(size=1)}
+    grid = Heads({**weights, **gates}, model.config, WIDTH).mention_scores(vectors, candidates)
+    one, several = (vectors[candidates.first] @ start.T + gates[START_BIAS] >= 0).T
     short = np.arange(grid.shape[1]) < REACHES[1] - 1
+    ends = vectors[candidates.last] @ end[0] + gates[END_BIAS] >= 0
+    last = np.arange(len(grid))[:, None] + np.arange(grid.shape[1])
+    opened = one[:, None] & (several[:, None] | short) & ends[np.minimum(last, len(grid) - 1)]
     every = twin(model).mention_scores(vectors, candidates)
-    np.testing.assert_allclose(grid, np.where(one[:, None] & (several[:, None] | short), every, CLOSED), atol=1e-9)
+    np.testing.assert_allclose(grid, np.where(opened, every, CLOSED), atol=1e-9)
 
 
-def test_the_gates_of_a_sample_are_open_at_all_its_starts_and_closed_at_most_other_words() -> None:
+def test_the_gates_of_a_sample_are_open_for_all_its_mentions_and_closed_at_most_other_words() -> None:
     random = np.random.default_rng(7)
     vectors = random.normal(size=(2000, WIDTH)).astype(np.float32)
-    longest = np.where(vectors[:, 0] + vectors[:, 1] > 2, np.where(vectors[:, 2] > 0, 6, 1), 0)
-    fitted = gated({"other": vectors}, vectors, longest)
+    starts = np.flatnonzero(vectors[:, 0] + vectors[:, 1] > 2)
+    starts = starts[starts < 1990]
+    mentions = np.stack([starts, starts + np.where(vectors[starts, 2] > 0, 6, 1)], axis=1)
+    last = random.normal(size=(2000, WIDTH)).astype(np.float32)
+    last[mentions[:, 1] - 1, 0] += 8
+    fitted = gated({"other": vectors}, vectors, last, mentions)
     opened = (vectors @ fitted[START].T + fitted[START_BIAS] > -1e-5).T
     assert len(opened) == 2  # none is as long as the third
     for kept, reach in zip(opened, REACHES, strict=False):
-        assert kept[longest >= reach].all()
-        assert kept.mean() < 3 * (longest >= reach).mean()
+        long = starts[mentions[:, 1] - mentions[:, 0] >= reach]
+        assert kept[long].all()
+        assert kept.mean() < 3 * len(long) / 2000
+    ended = last @ fitted[END][0] + fitted[END_BIAS] > -1e-5
+    assert ended[mentions[:, 1] - 1].all()
+    assert ended.mean() < 3 * len(mentions) / 2000
     assert "other" in fitted
-    assert gated({}, vectors, np.zeros(2000, dtype=np.int64)) == {}
+    assert gated({}, vectors, last, np.empty((0, 2), dtype=np.int64)) == {}
 
 
 @settings(max_examples=60)

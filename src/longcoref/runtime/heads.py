@@ -34,6 +34,9 @@ START, START_BIAS = "start.weight", "start.bias"
 If score i is below 0, no mention of `REACHES[i]` or more words starts there.
 """
 REACHES = (1, 5, 9)
+END, END_BIAS = "end.weight", "end.bias"
+"""The names of a linear score of words, (1, width) and (1,), if it was exported: below 0, no mention ends there."""
+GATES = (START, START_BIAS, END, END_BIAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class Heads:
         self._attention = self.weights["attention.weight"][0]
         self._attention_bias = self.weights["attention.bias"][0]
         self._start, self._start_bias = self.weights.get(START), self.weights.get(START_BIAS)
+        self._end, self._end_bias = self.weights.get(END), self.weights.get(END_BIAS)
         self._widths = self.weights["span_width_embedding.weight"]
         self._mention = self._layer("mention", width, width, size, width)
         genres = max(1, len(config.genres))
@@ -104,19 +108,18 @@ class Heads:
     def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
         """s_m of every candidate, as a grid (words, max_width); CLOSED where there is no candidate.
 
-        It is CLOSED, too, where the model knows that no mention so long starts.
+        It is CLOSED, too, where the model knows that no mention so long starts, or that none ends.
         """
         start_part, end_part, _, head_part = self._mention.parts
-        first, last, widths = candidates.first, candidates.last, candidates.widths
-        if self._start is not None:
-            opened = vectors[first] @ self._start.T + self._start_bias >= 0
-            for may_start, reach in zip(opened.T, REACHES, strict=False):
-                widths = np.where(may_start, widths, np.minimum(widths, reach - 1))
+        first, last = candidates.first, candidates.last
+        widths, may_end = self._opened(vectors, candidates)
         # Sorted by their number of candidates, the starts that reach a width are always the first ones.
         order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
         reaching = np.searchsorted(-widths[order], -np.arange(1, candidates.max_width + 1), side="right")
         inside, row_of = _inside(widths)
-        ends = vectors[last[inside]] @ end_part
+        closing = np.flatnonzero(may_end)
+        end_row = np.cumsum(may_end) - 1
+        ends = vectors[last[closing]] @ end_part
         words, weights = self._pool(vectors, first[inside], last[inside])
         heads = words @ head_part
         grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
@@ -127,22 +130,38 @@ class Heads:
         for column, count in enumerate(reaching):
             if not count:
                 break
-            rows, hidden = begin[:count] + column, buffer[:count]
             if column:
+                rows, change = begin[:count] + column, buffer[:count]
                 added = weights[rows]
                 total = np.logaddexp(total[:count], added)
                 pooled = pooled[:count]
-                heads.take(rows, axis=0, out=hidden, mode="clip")
-                hidden -= pooled
-                hidden *= np.exp(added - total)[:, None]
-                pooled += hidden
-            ends.take(rows, axis=0, out=hidden, mode="clip")
-            hidden += starts[:count]
-            hidden += pooled
-            width = column if candidates.unit == "words" else candidates.width_rows(order[:count], column + 1)
+                heads.take(rows, axis=0, out=change, mode="clip")
+                change -= pooled
+                change *= np.exp(added - total)[:, None]
+                pooled += change
+            chosen = np.flatnonzero(may_end[order[:count] + column])
+            begins = order[chosen]
+            hidden = ends[end_row[begins + column]]
+            hidden += starts[chosen]
+            hidden += pooled[chosen]
+            width = column if candidates.unit == "words" else candidates.width_rows(begins, column + 1)
             hidden += self._width_part[width]
-            grid[order[:count], column] = self._mention.finish(hidden) + self._prior[width]
+            grid[begins, column] = self._mention.finish(hidden) + self._prior[width]
         return grid
+
+    def _opened(self, vectors: Floats, candidates: Candidates) -> tuple[Integers, npt.NDArray[np.bool_]]:
+        """How many candidates to score at each word, up to the last that may end, and which words may end one."""
+        widths = candidates.widths
+        if self._start is not None:
+            opened = vectors[candidates.first] @ self._start.T + self._start_bias >= 0
+            for may_start, reach in zip(opened.T, REACHES, strict=False):
+                widths = np.where(may_start, widths, np.minimum(widths, reach - 1))
+        if self._end is None:
+            return widths, np.ones(len(widths), dtype=bool)
+        may_end = vectors[candidates.last] @ self._end[0] + self._end_bias >= 0
+        words: Integers = np.arange(len(widths))
+        latest = np.concatenate([[-1], np.maximum.accumulate(np.where(may_end, words, -1))])
+        return np.maximum(latest[words + widths] + 1 - words, 0), may_end
 
     def _pool(self, vectors: Floats, first: Integers, last: Integers) -> tuple[Floats, Floats]:
         """Attention-weighted means over pieces `first` to `last`, and the logarithms of their total weights."""
@@ -205,11 +224,12 @@ class Heads:
 
 
 def expected_shapes(
-    config: ModelConfig, width: int, *, rank: int | None = None, gates: int = 0
+    config: ModelConfig, width: int, *, rank: int | None = None, starts: int = 0, ends: bool = False
 ) -> dict[str, tuple[int, ...]]:
     """The name and shape of every weight of such a model.
 
-    `rank` is that of the products, if they are factored; `gates` is how many scores of words as starts it has.
+    `rank` is that of the products, if they are factored; `starts` is how many scores of words as starts it has, `ends`
+    whether it has one of words as ends.
     """
     size, hidden = config.feature_size, config.hidden
     span, rows = 3 * width + size, feature_rows(config.features, len(config.genres))
@@ -231,8 +251,10 @@ def expected_shapes(
     shapes |= dict.fromkeys(tables, (config.max_width, size))
     if rank is not None:
         shapes[PRODUCT] = (rank, span)
-    if gates:
-        shapes |= {START: (gates, width), START_BIAS: (gates,)}
+    if starts:
+        shapes |= {START: (starts, width), START_BIAS: (starts,)}
+    if ends:
+        shapes |= {END: (1, width), END_BIAS: (1,)}
     if config.genre_mentions:
         shapes["mention_genre.weight"] = (len(config.genres), hidden)
     return shapes | {f"feature_embeddings.{i}.weight": (count, size) for i, count in enumerate(rows)}
@@ -253,8 +275,8 @@ def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _checked(weights: Mapping[str, Floats], config: ModelConfig, width: int) -> dict[str, Floats]:
     rank = len(weights[PRODUCT]) if PRODUCT in weights else None
-    gates = min(len(weights[START]), len(REACHES)) if START in weights else 0
-    expected = expected_shapes(config, width, rank=rank, gates=gates)
+    starts = min(len(weights[START]), len(REACHES)) if START in weights else 0
+    expected = expected_shapes(config, width, rank=rank, starts=starts, ends=END in weights)
     for name, shape in expected.items():
         if name not in weights:
             raise ModelError(f"the weights lack {name}, which model.toml requires: they belong to another model")

@@ -27,10 +27,10 @@ from longcoref.runtime.pieces import Tokenizer
 from longcoref.runtime.reading import read_document
 from longcoref.training import checkpoints
 from longcoref.training.data import Example, prepare
+from longcoref.training.gates import gated
 from longcoref.training.inference import TorchVectors, evaluate_torch, runtime_model
 from longcoref.training.low_rank import narrowed
 from longcoref.training.model import CorefModel, numpy_weights
-from longcoref.training.starts import gated
 
 SAMPLE_WINDOWS = 3  # of each document that shows an 8-bit encoder what it will read
 
@@ -105,7 +105,7 @@ def export_run(
     if rank:
         heads = narrowed(heads, *_vectors(model, sample), rank)
     if gate and model.config.proposals.rule == "threshold" and examples:
-        heads = gated(heads, *_starts(model, examples))
+        heads = gated(heads, *_words(model, examples))
     with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
         path = Path(scratch) / "encoder.onnx"
         export_encoder(model.encoder, path, weights=weights, sample=windows)
@@ -136,15 +136,19 @@ def _vectors(model: CorefModel, sample: Sequence[Document]) -> tuple[Floats, Flo
     return np.concatenate(mentions), np.array(entities)
 
 
-def _starts(model: CorefModel, examples: Sequence[Example]) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """The vectors of the words of some documents, and the length of the longest mention that starts at each, or 0."""
+def _words(model: CorefModel, examples: Sequence[Example]) -> tuple[Floats, Floats, npt.NDArray[np.int64]]:
+    """The vectors of the first and last pieces of the words of some documents, and the mentions found in them."""
     runtime = runtime_model(model)
-    vectors, longest = [], []
+    first, last, mentions, before = [], [], [], 0
     for example in examples:
+        vectors = runtime.encoder.encode(example.pieces.ids, example.windows)
+        first.append(vectors[example.pieces.first])
+        last.append(vectors[example.pieces.end - 1])
         block = read_document(example.document, runtime, UnboundedMemory())
-        vectors.append(runtime.encoder.encode(example.pieces.ids, example.windows)[example.pieces.first])
-        longest.append(np.zeros(len(example.document.words), dtype=np.int64))
-        for mention in block.mentions:  # those from one word come with the longest last
-            if mention.entity is not None:
-                longest[-1][mention.words.start] = mention.words.end - mention.words.start
-    return np.concatenate(vectors), np.concatenate(longest)
+        mentions += [
+            (before + mention.words.start, before + mention.words.end)
+            for mention in block.mentions
+            if mention.entity is not None
+        ]
+        before += len(example.document.words)
+    return np.concatenate(first), np.concatenate(last), np.array(mentions, dtype=np.int64).reshape(-1, 2)

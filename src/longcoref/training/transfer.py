@@ -11,7 +11,7 @@ from torch.nn import functional
 from longcoref.config import load_config
 from longcoref.errors import ConfigError
 from longcoref.nn.import_encoder import imported_weights
-from longcoref.runtime.heads import PRODUCT, START, START_BIAS
+from longcoref.runtime.heads import GATES, PRODUCT
 from longcoref.runtime.model import find_model, open_model
 from longcoref.training import checkpoints
 from longcoref.training.model import CorefModel
@@ -64,6 +64,6 @@ def _exported(source: str, model: CorefModel) -> tuple[dict[str, Tensor], tuple[
             [2 * span, len(product), link.shape[1] - 2 * span - len(product)], 1
         )
         weights["link.hidden.weight"] = torch.cat([before, factor @ product, after], 1)
-    tensors = {f"heads.{name}": value for name, value in weights.items() if name not in (START, START_BIAS)}
+    tensors = {f"heads.{name}": value for name, value in weights.items() if name not in GATES}
     encoder = imported_weights(find_model(source) / "encoder.onnx", model.encoder)
     return tensors | {f"encoder.model.{name}": value for name, value in encoder.items()}, opened.config.model.features
