@@ -1,4 +1,4 @@
-"""Grammar in post-processing: adverbs are nobody, possessors are not what they possess."""
+"""Grammar in post-processing: adverbs are nobody, possessors are not what they possess, predicates open no entity."""
 
 from __future__ import annotations
 
@@ -96,3 +96,29 @@ def test_an_adverb_is_nobody(text: str, *, kept: bool) -> None:
     read = MentionRecord.of(document, span, kind="PROP", type="PER", entity=0, score=0.9)
     assert (revise(document, [read]).mentions[0].entity is not None) is kept
     assert revise(document, [read], NOTHING).mentions == (read,)
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "joined"),
+    [
+        ("Ann was a sailor. She sang.", [(0, 1), (2, 4), (5, 6)], True),
+        ("Ann (born 1850) had once been a sailor. She sang.", [(0, 1), (8, 10), (11, 12)], True),
+        ("Acme is a company. It sells paint.", [(0, 1), (2, 4), (5, 6)], True),
+        ("Ann was a sailor. He sang.", [(0, 1), (2, 4), (5, 6)], False),
+        ("Ann saw a sailor. She sang.", [(0, 1), (2, 4), (5, 6)], False),
+        ("Ann was not a sailor. She sang.", [(0, 1), (3, 5), (6, 7)], False),
+        ("It was a sailor. She sang.", [(0, 1), (2, 4), (5, 6)], False),
+        ("I was a sailor. He sang.", [(0, 1), (2, 4), (5, 6)], False),
+    ],
+)
+def test_who_follows_a_predicate_is_its_subject(text: str, spans: list[tuple[int, int]], *, joined: bool) -> None:
+    document = tokenize(text)
+    first = "PRON" if text[:2] in ("It", "I ") else "PROP"
+    mentions = [
+        MentionRecord.of(document, WordSpan(*span), kind=kind, type="PER", entity=entity, score=0.9)
+        for span, kind, entity in zip(spans, (first, "NOM", "PRON"), (0, 1, 1), strict=True)
+    ]
+    mentions[2] = replace(mentions[2], rivals=((1, 2.0), (0, 1.0)))
+    subject, predicate, follower = revise(document, mentions, BOOK_POLICIES["names"]).mentions
+    assert subject.entity != predicate.entity
+    assert follower.entity == (subject if joined else predicate).entity

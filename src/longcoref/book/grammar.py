@@ -1,19 +1,29 @@
-"""What grammar says about entities: an adverb is nobody, and nobody is what they possess."""
+"""What grammar says about entities: an adverb is nobody, nobody is what they possess, and a predicate opens none."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
 from longcoref.book.choice import likeliest
-from longcoref.book.numbers import MOVED
+from longcoref.book.numbers import MOVED, SAME_CONVERSATION
 from longcoref.book.table import Row, Table
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
-from longcoref.english.lexicon import ADJECTIVES_IN_LY, ONESELF, POSSESSIVE_DETERMINERS, POSSESSIVE_ENDINGS
+from longcoref.english.lexicon import (
+    ADJECTIVES_IN_LY,
+    AROUND_COPULAS,
+    COPULAS,
+    ONESELF,
+    POSSESSIVE_DETERMINERS,
+    POSSESSIVE_ENDINGS,
+)
+from longcoref.features.facts import THIRD_PERSON
 from longcoref.mention import MentionRecord
+
+_BEFORE_PREDICATES = COPULAS | AROUND_COPULAS
 
 
 def without_adverbs(mentions: Iterable[MentionRecord]) -> Iterator[MentionRecord]:
@@ -68,3 +78,58 @@ def separate_possessors(table: Table) -> None:
         elsewhere = known[owner.entity, owned.facts.head].most_common(1)
         owned.move(elsewhere[0][0] if elsewhere else new, MOVED)
         new += not elsewhere
+
+
+def predicates(words: Sequence[str], rows: Iterable[Row]) -> Iterator[tuple[Row, Row]]:
+    """Each subject with what it is said to be: "Ann" and "a sailor" in "Ann (born 1850) had once been a sailor".
+
+    What "I", "you", "it", "this" and "there" are said to be may be somebody who is introduced so.
+    """
+    subjects: dict[int, Row] = {}  # by the word after them
+    for row in cancellable(rows):
+        if not row.facts.pronoun and row.name is None:
+            verb = row.words.start
+            while verb and words[verb - 1].lower() in _BEFORE_PREDICATES:
+                verb -= 1
+            end = _before_parenthesis(words, verb)
+            if end in subjects and not COPULAS.isdisjoint(map(str.lower, words[verb : row.words.start])):
+                yield subjects[end], row
+        if not row.facts.pronoun or row.facts.pronoun in THIRD_PERSON:
+            subjects[row.words.end] = row
+
+
+def _before_parenthesis(words: Sequence[str], end: int) -> int:
+    """Where the parenthesis begins that ends before this word; the word itself if there is none."""
+    opening = end
+    if end and words[end - 1] == ")":
+        while opening and words[opening] != "(" and end - opening < SAME_CONVERSATION:
+            opening -= 1
+    return opening if words[opening] == "(" else end
+
+
+def join_predicates(table: Table) -> None:
+    """Gives the subject what the reader linked to a predicate: in "Ann was a sailor. She sang.", "she" is Ann.
+
+    Nobody refers to a predicate: of 137 with "a" or "an" in annotated fiction, 131 are mentioned once.
+    """
+    opened: dict[int, Row] = {}
+    for row in table.rows:
+        opened.setdefault(row.entity, row)
+    subjects: dict[int, Row] = {}
+    for subject, predicate in predicates(table.document.words, table.rows):
+        if opened[predicate.entity] is predicate:
+            subjects[predicate.entity] = subject
+    if not subjects:
+        return
+    for row in cancellable(table.rows):
+        row.rivals = tuple(
+            (subjects[entity].entity if entity in subjects else entity, score) for entity, score in row.rivals
+        )
+        subject = subjects.get(row.entity, row)
+        if opened[row.entity] is not row and _agree(row.facts.gender, subject.facts.gender):
+            row.move(subject.entity, MOVED)
+
+
+def _agree(one: int, other: int) -> bool:
+    """Whether two sets of genders have one in common, or one of them is unknown."""
+    return not one or not other or bool(one & other)

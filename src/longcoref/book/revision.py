@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from longcoref.book.grammar import separate_possessors, without_adverbs
+from longcoref.book.grammar import join_predicates, separate_possessors, without_adverbs
 from longcoref.book.identify import identify_people, join_introduced, join_titled
 from longcoref.book.labels import know_speakers, with_labels
 from longcoref.book.narrator import find_narrator
@@ -93,7 +93,7 @@ def passes(policy: BookPolicy) -> list[Callable[[Table], None]]:
     """The passes of a policy, in order."""
     names = [identify_people, identify_places, join_introduced, join_titled] if policy.names else []
     speech = [find_speech, find_narrator, attribute_quotations, know_speakers, resolve_speech] if policy.speech else []
-    return [*names, reconsider_pronouns, *speech, separate_possessors]
+    return [*names, join_predicates, reconsider_pronouns, *speech, separate_possessors]
 
 
 def find_speech(table: Table) -> None:

@@ -91,6 +91,7 @@ GENDERED_WORDS = {
 }
 DETERMINERS, AFTER_HEAD = _words("nouns", "determiners"), _words("nouns", "after_head")
 ONESELF = _words("nouns", "oneself")
+COPULAS, AROUND_COPULAS = _words("nouns", "copulas"), _words("nouns", "around_copulas")
 POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
 COORDINATING = frozenset(("and", "or", "nor"))
 
