@@ -191,6 +191,23 @@ def test_gap_answers_correct_the_teacher(tmp_path: Path) -> None:
     assert corrected({"Sue", "She"}, {"Ann"}) == [["Sue"], ["Ann", "She"], ["Tom"], ["Ben"]]
     assert corrected({"Tom", "He"}, {"Sue", "Ann"}) == [["Tom"], ["Ben"]]
     assert corrected({"He"}) == [["Ann", "She"], ["Sue"], ["He"], ["Tom"], ["Ben"]]
+
+
+def test_gap_answers_count_more_than_the_teacher(tmp_path: Path) -> None:
+    path = tmp_path / "gap.tsv"
+    path.write_text(GAP, encoding="utf-8")
+    (document,) = gap_documents(read_gap(path), lambda document: [cluster_of([(0, 1)]), cluster_of([(4, 5)])])
+    scores = {
+        document.words[mention.span.start]: mention.score
+        for cluster in document.clusters or ()
+        for mention in cluster.mentions
+    }
+    assert scores["She"] is None  # the answer of the row, which counts fully
+    for text in ("Ann", "Tom", "He"):  # found by the teacher
+        assert (scores[text] or 1.0) < 0.5
+
+
+def test_a_file_without_the_columns_is_not_gap() -> None:
     with pytest.raises(InputError, match="GAP"):
         read_gap(Path(__file__))
 

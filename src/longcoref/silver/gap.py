@@ -24,6 +24,7 @@ Teacher = Callable[[Document], Sequence[Cluster]]
 
 _COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
 _FEMININE = frozenset(("she", "her", "hers"))
+_TEACHER = 0.4  # what the teacher's labels count in training, as a share of an answer that people gave
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _corrected(clusters: Sequence[Cluster], row: GapRow, document: Document) -> 
     A text whose two names the teacher takes for one person has none.
     """
     *names, pronoun = (_words_at(document, span) for span in (*row.names, row.pronoun))
-    groups = [[mention for mention in cluster.mentions if mention.span != pronoun] for cluster in clusters]
+    groups = [[_discounted(mention) for mention in cluster.mentions if mention.span != pronoun] for cluster in clusters]
     own = next((group for group, cluster in zip(groups, clusters, strict=True) if pronoun in cluster.spans), None)
     one, other = (_group_of(name, groups) for name in names)
     if one is other and row.answers[0] != row.answers[1]:
@@ -102,8 +103,12 @@ def _corrected(clusters: Sequence[Cluster], row: GapRow, document: Document) -> 
     if any(row.answers):
         (one if row.answers[0] else other).append(Mention(pronoun))
     elif own is not None and own is not one and own is not other:
-        own.append(Mention(pronoun))
+        own.append(_discounted(Mention(pronoun)))
     return [sorted(group, key=lambda mention: mention.span) for group in groups if group]
+
+
+def _discounted(mention: Mention) -> Mention:
+    return replace(mention, score=_TEACHER * (1.0 if mention.score is None else mention.score))
 
 
 def _group_of(name: WordSpan, groups: list[list[Mention]]) -> list[Mention]:
