@@ -11,9 +11,7 @@ import pytest
 from longcoref.book.choice import learned_weights
 from longcoref.book.fit import CUES, accuracy, learn, main, read_annotated
 from longcoref.book.hidden import Asked, Names, Question
-from longcoref.book.speakers import READ_AS_I
 from longcoref.mention import MentionRecord
-from longcoref.spans import WordSpan
 from longcoref.text import tokenize
 from longcoref.text.quotations import find_quotations
 
@@ -81,7 +79,7 @@ def test_without_a_file_the_shipped_weights_are_scored(corpus: Path, capsys: pyt
     assert capsys.readouterr().out.startswith(f"dev speaker: {right} of {total}")
 
 
-def test_hidden_addressees_are_learned_from_and_hidden_speakers_without_i_are_not(corpus: Path) -> None:
+def test_hidden_addressees_are_learned_from_and_hidden_speakers_are_not(corpus: Path) -> None:
     """In these texts the first name of the paragraph before is the addressee, which the annotation does not show."""
     turns = [("Ann", "Tom"), ("Tom", "Kate"), ("Kate", "Ann")] * 4
     text = "\n\n".join(f'{one} met {other}.\n\n"Well," said {other}.' for one, other in turns)
@@ -101,27 +99,3 @@ def test_hidden_addressees_are_learned_from_and_hidden_speakers_without_i_are_no
     before, after = learn(train), learn(train, hidden)
     assert after["addressee"]["subject_before"] > before["addressee"]["subject_before"]
     assert after["speaker"] == before["speaker"]
-
-
-@pytest.mark.parametrize("right", [True, False])
-def test_hidden_speakers_show_how_far_the_reader_is_right_about_i(corpus: Path, *, right: bool) -> None:
-    turns = [("Ann", "Tom"), ("Tom", "Kate"), ("Kate", "Ann")] * 4
-    document = tokenize("\n\n".join(f'{one} met {other}.\n\n"I see."' for one, other in turns))
-    people = {written.words: PEOPLE.index(written.text) for written in Names(document).written}
-    said = [document.words.index("I", quotation.words.start) for quotation in find_quotations(document)]
-    read = {WordSpan(place, place + 1): PEOPLE.index(pair[not right]) for place, pair in zip(said, turns, strict=True)}
-    mentions = [
-        MentionRecord.of(
-            document, words, kind="PRON" if words in read else "PROP", type="PER", entity=entity, score=0.9
-        )
-        for words, entity in sorted((people | read).items())
-    ]
-    questions = tuple(
-        Question("speaker", one, quotation.start, quotation.end)
-        for (one, _), quotation in zip(turns, find_quotations(document), strict=True)
-    )
-    train = read_annotated(corpus, "train")
-    before, after = learn(train), learn(train, [Asked(document, questions, tuple(mentions))])
-    assert before["speaker"][READ_AS_I] == 0
-    assert (after["speaker"][READ_AS_I] > 0) == right
-    assert after["speaker"] | {READ_AS_I: 0} == before["speaker"]

@@ -92,19 +92,6 @@ def test_i_is_the_speaker_and_you_the_addressee() -> None:
     assert len(set(unmoved)) == len(set(zip(unmoved, (mention.entity for mention in mentions), strict=True))) == 6
 
 
-@pytest.mark.parametrize("reader", ["Ann", "Bella"])
-def test_whom_the_reader_took_i_for_rather_speaks(reader: str) -> None:
-    document = tokenize('Ann and Bella came in.\n\n"I am tired."')
-    people = {"Ann": 0, "Bella": 1}
-    mentions = seen(
-        document, [*((name, number, "PROP") for name, number in people.items()), ("I", people[reader], "PRON")]
-    )
-    sure = [*mentions[:2], replace(mentions[2], score=1.0)]
-    (quotation,), (surer,) = (revise(document, found).quotations for found in (mentions, sure))
-    assert quotation.speaker == surer.speaker == people[reader]
-    assert surer.score > quotation.score
-
-
 def test_entities_are_numbered_in_order_of_first_mention() -> None:
     document = tokenize(TEXT)
     entities = entities_of(document, seen(document, MENTIONS))

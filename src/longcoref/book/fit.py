@@ -7,7 +7,7 @@ CORPORA holds clones of lrec2020-coref and litbank. Quotations, mentions and ent
 whole novel is available, its text shows the paragraphs, as it does when a text is resolved. With `--hidden FOLDER`, the
 weights of addressees are also learned on those that `scripts/measure_hidden.py --learn` has hidden in novels, among the
 mentions that the model found there. Annotated addressees are few: only a "you" shows them. Annotated speakers are not,
-and hidden ones teach one weight only: how far to believe the reader about "I", which annotated mentions cannot show.
+and hidden ones teach nothing about speakers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from longcoref.book.hidden import Asked
 from longcoref.book.revision import EVERYTHING, passes
 from longcoref.book.speakers import (
     ADDRESSEE_CUES,
-    READ_AS_I,
     SPEAKER_CUES,
     addressee_candidates,
     attribute,
@@ -155,34 +154,22 @@ def _with_addressees(quotations: Sequence[Quotation], table: Table) -> list[Quot
 def learn(corpus: Sequence[Annotated], asked: Sequence[Asked] = ()) -> dict[str, dict[str, float]]:
     """The weights that make the annotated speakers and addressees likely, and the addressees hidden in other texts.
 
-    The candidates of a hidden addressee depend on who speaks; that is decided by the weights of the annotation. Hidden
-    speakers show what the reader's "I" is worth, beside those weights.
+    The candidates of a hidden addressee depend on who speaks; that is decided by the weights of the annotation.
     """
     known = {task: [question for item in corpus for question in _questions(item, task)] for task in CUES}
     weights = {task: _fitted(questions, CUES[task]) for task, questions in known.items()}
-    hidden: dict[str, list[Asking]] = {task: [] for task in CUES}
-    for item in asked:
-        for task, question in _hidden(item, weights):
-            hidden[task].append(question)
-    return {
-        "speaker": weights["speaker"] | _fitted(hidden["speaker"], (READ_AS_I,), weights["speaker"]),
-        "addressee": _fitted([*known["addressee"], *hidden["addressee"]], CUES["addressee"]),
-    }
+    hidden = [question for item in asked for question in _hidden(item, weights)]
+    return weights | {"addressee": _fitted([*known["addressee"], *hidden], CUES["addressee"])}
 
 
-def _fitted(
-    questions: Sequence[Asking], cues: Sequence[str], others: Mapping[str, float] | None = None
-) -> dict[str, float]:
-    """The weights of these cues, beside known weights of the others."""
-    beside = {cue: weight for cue, weight in (others or {}).items() if cue not in cues}
+def _fitted(questions: Sequence[Asking], cues: Sequence[str]) -> dict[str, float]:
+    """The weights of these cues."""
     examples = []
     for candidates, gold in questions:
         right = np.array([candidate.entity == gold for candidate in candidates])
         if right.any():
             rows = [[candidate.cues.get(cue, 0.0) for cue in cues] for candidate in candidates]
-            known = [sum(beside.get(cue, 0.0) * x for cue, x in candidate.cues.items()) for candidate in candidates]
-            chances = np.array([candidate.chance for candidate in candidates]) * np.exp(known)
-            examples.append((np.array(rows), chances, right))
+            examples.append((np.array(rows), np.array([candidate.chance for candidate in candidates]), right))
     return dict(zip(cues, _descend(examples, len(cues)).round(3).tolist(), strict=True))
 
 
@@ -207,8 +194,8 @@ def _silent(item: Annotated) -> list[Row]:
     return [row for row in item.table.rows if row.quotation is None or row.facts.pronoun not in answers]
 
 
-def _hidden(item: Asked, weights: Weights) -> Iterator[tuple[str, Asking]]:
-    """The candidates of each hidden speaker and addressee with the answer, where somebody is called by the name."""
+def _hidden(item: Asked, weights: Weights) -> Iterator[Asking]:
+    """The candidates of each hidden addressee with the answer, where somebody is called by the name."""
     table = Table.of(item.document, item.mentions)
     for step in passes(EVERYTHING):
         if step is attribute_quotations:
@@ -219,16 +206,12 @@ def _hidden(item: Asked, weights: Weights) -> Iterator[tuple[str, Asking]]:
     holders = item.holders([row.entity for row in table.rows])
     dialogue = Dialogue(table.document, quotations, rows)
     spoken, addressed = ([getattr(quotation, task) for quotation in quotations] for task in CUES)
-    voices, turns = Voices(dialogue, spoken), Turns()
-    asked = {(question.kind, question.start): question.name for question in item.questions}
+    voices = Voices(dialogue, spoken)
+    asked = {question.start: question.name for question in item.questions if question.kind == "addressee"}
     for number, quotation in enumerate(quotations):
-        speaker, addressee = (holders.get(asked.get((task, quotation.start), "")) for task in CUES)
-        turns = Turns() if dialogue.opens_conversation(number) else turns
-        if speaker is not None and not dialogue.goes_on(number):
-            yield "speaker", (speaker_candidates(dialogue, number, turns), speaker)
+        addressee = holders.get(asked.get(quotation.start, ""))
         if addressee is not None:
-            yield "addressee", (addressee_candidates(dialogue, number, voices, addressed), addressee)
-        turns = turns.then(spoken[number])
+            yield addressee_candidates(dialogue, number, voices, addressed), addressee
 
 
 def _descend(examples: Sequence[tuple[Floats, Floats, npt.NDArray[np.bool_]]], count: int) -> Floats:

@@ -13,8 +13,7 @@ HISTORIES = 8  # of the ways in which a conversation may have gone up to a quota
 TAG = 3  # up to which a speech verb belongs to a quotation and a mention: "said poor old Ann"
 SAME_EXCHANGE = 14  # between two quotations that directly answer each other
 NAME_REACH = 30  # between a name and the "he" or "she" that follows it in the same entity
-NEAR = 60  # between a quotation and the people who may speak it
-SAME_CONVERSATION = 120  # between two quotations of one conversation; who was named more recently is not absent
+SAME_CONVERSATION = 120  # between quotations of one conversation, or to who may speak; who was named since is present
 
 # Scripts and chats.
 TURNS = 4  # before and after a turn that show how many people talk

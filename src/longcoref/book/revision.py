@@ -17,6 +17,7 @@ from longcoref.book.places import identify_places
 from longcoref.book.pronouns import reconsider_pronouns, resolve_speech
 from longcoref.book.speakers import attribute_quotations
 from longcoref.book.table import Table
+from longcoref.book.voices import separate_voices
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.errors import UsageError, unknown_name
@@ -92,8 +93,9 @@ def revise(
 def passes(policy: BookPolicy) -> list[Callable[[Table], None]]:
     """The passes of a policy, in order."""
     names = [identify_people, identify_places, join_introduced, join_titled] if policy.names else []
-    speech = [find_speech, find_narrator, attribute_quotations, know_speakers, resolve_speech] if policy.speech else []
-    return [*names, join_predicates, reconsider_pronouns, *speech, separate_possessors]
+    heard = [find_speech, separate_voices] if policy.speech else []
+    speech = [find_narrator, attribute_quotations, know_speakers, resolve_speech] if policy.speech else []
+    return [*names, *heard, join_predicates, reconsider_pronouns, *speech, separate_possessors]
 
 
 def find_speech(table: Table) -> None:

@@ -16,22 +16,16 @@ from dataclasses import replace
 from longcoref.book.choice import Candidate, learned_weights, likeliest, masses, normalized, shares
 from longcoref.book.conversation import Turns, Utterance, decide
 from longcoref.book.dialogue import STOPS, Dialogue, Voices, is_vocative
-from longcoref.book.numbers import (
-    MOVED,
-    NEAR,
-    SAME_CONVERSATION,
-    TAG,
-)
+from longcoref.book.numbers import MOVED, SAME_CONVERSATION, TAG
 from longcoref.book.table import Row, Table
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import (
     SPEECH_VERBS,
 )
-from longcoref.features.facts import FIRST_PERSON, SECOND_PERSON
+from longcoref.features.facts import SECOND_PERSON
 from longcoref.text.quotations import Quotation
 
-READ_AS_I = "read_as_i"  # how sure the reader is that "I" in the quotation is this person
 _MENTION_CUES = (
     "verb_then_mention",
     "mention_then_verb_after",
@@ -72,7 +66,6 @@ SPEAKER_CUES = (
     "named_in_quotation",
     "called_in_quotation",
     "history",
-    READ_AS_I,
 )
 ADDRESSEE_CUES = (
     *_MENTION_CUES,
@@ -92,8 +85,6 @@ ADDRESSEE_CUES = (
 
 Past = dict[int, list[str]]
 """The people who take part in a conversation, with the cues that this gives them."""
-Quoted = Mapping[int, Mapping[str, float]]
-"""The people whom a quotation tells something about, with the cues that this gives them."""
 
 
 def speaker_candidates(dialogue: Dialogue, number: int, turns: Turns) -> list[Candidate]:
@@ -103,7 +94,7 @@ def speaker_candidates(dialogue: Dialogue, number: int, turns: Turns) -> list[Ca
         past = {
             entity: [cue] for entity, cue in zip(turns, dialogue.turn_cues(number), strict=True) if entity is not None
         }
-    return _candidates(dialogue, number, past, _quoted(dialogue, number))
+    return _candidates(dialogue, number, past)
 
 
 def addressee_candidates(
@@ -124,16 +115,18 @@ def addressee_candidates(
     for row in dialogue.within[number]:
         if not row.facts.pronoun and is_vocative(dialogue.words, row.words):
             past.setdefault(row.entity, [])
-    named = {entity: {cue: 1.0} for entity, cue in _named(dialogue, number).items()}
-    return _candidates(dialogue, number, past, named)
+    return _candidates(dialogue, number, past)
 
 
-def _candidates(dialogue: Dialogue, number: int, past: Past, quoted: Quoted) -> list[Candidate]:
+def _candidates(dialogue: Dialogue, number: int, past: Past) -> list[Candidate]:
     """The mentions around a quotation and the participants, with each entity's role in conversation and quotation."""
+    named = _named(dialogue, number)
 
     def candidate(entity: int, cues: Mapping[str, float], chance: float = 1.0) -> Candidate:
-        if entity in past or entity in quoted:
-            cues = {**cues, **dict.fromkeys(past.get(entity, ()), 1.0), **quoted.get(entity, {})}
+        if entity in past:
+            cues = {**cues, **dict.fromkeys(past[entity], 1.0)}
+        if entity in named:
+            cues = {**cues, named[entity]: 1.0}
         return Candidate(entity, cues, chance)
 
     found = []
@@ -152,21 +145,12 @@ def _named(dialogue: Dialogue, number: int) -> dict[int, str]:
     return named
 
 
-def _quoted(dialogue: Dialogue, number: int) -> Quoted:
-    """What a quotation says about its speaker: who is named in it, and whom the reader took "I" in it for."""
-    found = {entity: {cue: 1.0} for entity, cue in _named(dialogue, number).items()}
-    spoken = [row for row in dialogue.within[number] if row.facts.pronoun == FIRST_PERSON]
-    for row in spoken:
-        cues = found.setdefault(row.entity, {})
-        cues[READ_AS_I] = cues.get(READ_AS_I, 0.0) + row.score / len(spoken)
-    return found
-
-
 def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, dict[str, float]]]:
     """The mentions around a quotation with their cues."""
     begin, end = dialogue.quotations[number].words
-    first, last = bisect_left(dialogue.starts, begin - NEAR), bisect_left(dialogue.starts, end + NEAR)
-    middle = bisect_left(dialogue.starts, begin)
+    first, middle, last = (
+        bisect_left(dialogue.starts, place) for place in (begin - SAME_CONVERSATION, begin, end + SAME_CONVERSATION)
+    )
     for place in range(first, last):
         row = dialogue.outside[place]
         cues = dict.fromkeys(dialogue.wording[place], 1.0)
@@ -186,8 +170,8 @@ def _cues_before(dialogue: Dialogue, number: int, row: Row) -> Iterator[str]:
     words, sentence, (start, stop) = dialogue.words, dialogue.sentence, row.words
     begin = dialogue.quotations[number].words.start
     after_previous = start >= (dialogue.quotations[number - 1].words.end if number else 0)
-    between = words[stop:begin]
-    if not SPEECH_VERBS.isdisjoint(between[:TAG]) and STOPS.isdisjoint(between):
+    near = words[stop : min(stop + TAG, begin)]
+    if not SPEECH_VERBS.isdisjoint(near) and STOPS.isdisjoint(words[stop:begin]):
         yield "mention_then_verb_before"
     yield "before"
     if words[begin - 1] in (":", ",") and after_previous:
@@ -248,7 +232,7 @@ def utterance_of(dialogue: Dialogue, number: int, weights: Mapping[str, float]) 
         return Utterance(alone, {}, 0.0, (1.0, 1.0))
     usual = math.exp(weights["history"])
     returning = masses(
-        (Candidate(entity, {"history": 1.0, **cues}) for entity, cues in _quoted(dialogue, number).items()), weights
+        (Candidate(entity, {"history": 1.0, cue: 1.0}) for entity, cue in _named(dialogue, number).items()), weights
     )
     last, other = (math.exp(weights[cue]) for cue in dialogue.turn_cues(number))
     return Utterance(alone, returning, usual, (last, other))
