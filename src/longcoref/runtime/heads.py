@@ -207,9 +207,12 @@ class Heads:
         return layers
 
     def products(self, pairs: Floats) -> Floats:
-        """What x⊙e of pairs, (..., span), add to the hidden layer of f_c; shape (..., hidden)."""
-        products = pairs @ self._product
-        return np.asarray(products if self._widen is None else products @ self._widen)
+        """The products of x⊙e of pairs, (..., span), by W, or by its first factor; shape (..., rank)."""
+        return np.asarray(pairs @ self._product)
+
+    def widened(self, products: Floats) -> Floats:
+        """What products add to the hidden layer of f_c; shape (..., hidden). They may be the same array."""
+        return products if self._widen is None else np.asarray(products @ self._widen)
 
     def entity_weights(self, x: Floats) -> Floats:
         """How much each mention counts in its entity's vector; shape (mentions,)."""
