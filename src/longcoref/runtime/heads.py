@@ -23,6 +23,8 @@ Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 
 CLOSED = -1e9
+_STARTS_AT_ONCE = 100
+"""Words whose candidates are scored together: more would cost memory, and all of them need the cache."""
 PRODUCT = "link.product.weight"
 """The name of the first factor, (rank, span), of the matrix that f_c multiplies x⊙e by, if it was exported as two.
 
@@ -113,38 +115,25 @@ class Heads:
         start_part, end_part, _, head_part = self._mention.parts
         first, last = candidates.first, candidates.last
         widths, may_end = self._opened(vectors, candidates)
-        # Sorted by their number of candidates, the starts that reach a width are always the first ones.
-        order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
-        reaching = np.searchsorted(-widths[order], -np.arange(1, candidates.max_width + 1), side="right")
         inside, row_of = _inside(widths)
-        closing = np.flatnonzero(may_end)
-        end_row = np.cumsum(may_end) - 1
-        ends = vectors[last[closing]] @ end_part
         words, weights = self._pool(vectors, first[inside], last[inside])
         heads = words @ head_part
-        grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
+        closing = inside[may_end[inside]]
+        ends = vectors[last[closing]] @ end_part
+        # Sorted by their number of candidates, the starts that reach a width are always the first ones.
+        order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
         starts = vectors[first[order]] @ start_part + self._mention_bias[genre]
-        begin = row_of[order]
-        pooled, total = heads[begin], weights[begin]
-        buffer = np.empty_like(starts)
-        for column, count in enumerate(reaching):
-            if not count:
-                break
-            if column:
-                rows, change = begin[:count] + column, buffer[:count]
-                added = weights[rows]
-                total = np.logaddexp(total[:count], added)
-                pooled = pooled[:count]
-                heads.take(rows, axis=0, out=change, mode="clip")
-                change -= pooled
-                change *= np.exp(added - total)[:, None]
-                pooled += change
-            chosen = np.flatnonzero(may_end[order[:count] + column])
-            begins = order[chosen]
-            hidden = ends[end_row[begins + column]]
-            hidden += starts[chosen]
-            hidden += pooled[chosen]
-            width = column if candidates.unit == "words" else candidates.width_rows(begins, column + 1)
+        grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
+        for begin in range(0, len(order), _STARTS_AT_ONCE):
+            block = order[begin : begin + _STARTS_AT_ONCE]
+            hidden, column, place = _pooled(heads, weights, row_of[block], widths[block])
+            chosen = np.flatnonzero(may_end[block[place] + column])
+            if len(chosen) < len(hidden):
+                hidden, column, place = hidden[chosen], column[chosen], place[chosen]
+            begins = block[place]
+            hidden += ends[np.searchsorted(closing, begins + column)]
+            hidden += starts[begin + place]
+            width = column if candidates.unit == "words" else last[begins + column] - first[begins]
             hidden += self._width_part[width]
             grid[begins, column] = self._mention.finish(hidden) + self._prior[width]
         return grid
@@ -270,6 +259,32 @@ def _inside(widths: Integers) -> tuple[Integers, Integers]:
     edges -= np.bincount(np.arange(count) + widths, minlength=count + 1)
     inside = np.cumsum(edges)[:count] > 0
     return np.flatnonzero(inside), np.cumsum(inside) - 1
+
+
+def _pooled(heads: Floats, weights: Floats, begin: Integers, widths: Integers) -> tuple[Floats, Integers, Integers]:
+    """The means over the words of candidates: of all of one word, of all of two, and so on.
+
+    Candidates of up to `widths[i]` words, which do not increase, start at row `begin[i]` of `heads`, what words add to
+    the hidden layer; `weights` are the logarithms of their weights. The other results say for each candidate how many
+    words follow the first, and its i.
+    """
+    reaching = np.searchsorted(-widths, -np.arange(1, widths[0] + 1), side="right")
+    stops = np.cumsum(reaching)
+    pooled = np.empty((stops[-1], heads.shape[1]), dtype=heads.dtype)
+    before, total = pooled[: len(begin)], weights[begin]
+    heads.take(begin, axis=0, out=before, mode="clip")
+    for column in range(1, len(reaching)):
+        count, stop = reaching[column], stops[column]
+        rows, before, longer = begin[:count] + column, before[:count], pooled[stop - count : stop]
+        added = weights[rows]
+        total = np.logaddexp(total[:count], added)
+        heads.take(rows, axis=0, out=longer, mode="clip")
+        longer -= before
+        longer *= np.exp(added - total)[:, None]
+        longer += before
+        before = longer
+    columns = np.repeat(np.arange(len(reaching)), reaching)
+    return pooled, columns, np.arange(len(pooled)) - np.repeat(stops - reaching, reaching)
 
 
 def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:
