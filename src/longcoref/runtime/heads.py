@@ -17,6 +17,7 @@ from longcoref.config import ModelConfig
 from longcoref.errors import ModelError
 from longcoref.features.candidates import Candidates
 from longcoref.features.pairs import feature_rows
+from longcoref.runtime.packed import PackedWeights
 from longcoref.runtime.tables import Layout
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -74,30 +75,33 @@ class Heads:
         self._end, self._end_bias = self.weights.get(END), self.weights.get(END_BIAS)
         self._widths = self.weights["span_width_embedding.weight"]
         self._mention = self._layer("mention", width, width, size, width)
+        start, end, of_width, head = self._mention.parts
+        self._mention_parts = [np.ascontiguousarray(part) for part in (start, end, head)]
         genres = max(1, len(config.genres))
         self._mention_bias = np.tile(self._mention.bias, (genres, 1))
         if config.genre_mentions:
             self._mention_bias += self.weights["mention_genre.weight"]
         prior = self._layer("width_prior", size)
         self._prior = prior.finish(self.weights["width_prior_embedding.weight"] @ prior.parts[0] + prior.bias)
-        self._width_part = self._widths @ self._mention.parts[2]
+        self._width_part = self._widths @ of_width
         s, rows = self.span_width, feature_rows(config.features, len(config.genres))
         narrow = self.weights.get(PRODUCT)
         self.link = self._layer("link", s, s, s if narrow is None else len(narrow), *[size] * len(rows))
-        self._product = self.link.parts[2] if narrow is None else np.ascontiguousarray(narrow.T)
-        self._widen = None if narrow is None else self.link.parts[2]
+        self._product = np.ascontiguousarray(self.link.parts[2] if narrow is None else narrow.T)
+        self._widen = None if narrow is None else np.ascontiguousarray(self.link.parts[2])
         self.fertility = self._layer("fertility", s, *[size] * len(rows)) if config.fertility else None
         self.layout = Layout(rows)
         self.link_table = self._table(self.link.parts[3:])
         self.fertility_table = self._table(self.fertility.parts[1:]) if self.fertility else self.link_table[:0]
         of_entities = (self.fertility or self.link).parts[0 if self.fertility else 1]
-        self._projection = np.concatenate([self.link.parts[0], self.link.parts[1], of_entities], axis=1)
-        start, end, of_width, head = np.split(self._projection, np.cumsum([width, width, size]))
-        self._projection_of_pieces = np.concatenate([of_width, start + end + head])
+        projection = np.concatenate([self.link.parts[0], self.link.parts[1], of_entities], axis=1)
+        start, end, of_width, head = np.split(projection, np.cumsum([width, width, size]))
+        self._projection = PackedWeights(projection)
+        self._projection_of_pieces = PackedWeights(np.concatenate([of_width, start + end + head]))
 
     def _layer(self, name: str, *sizes: int) -> Layer:
         weight = self.weights[f"{name}.hidden.weight"].T
-        parts = tuple(np.ascontiguousarray(part) for part in np.split(weight, np.cumsum(sizes)[:-1]))
+        parts = tuple(np.split(weight, np.cumsum(sizes)[:-1]))  # not copied: few of them are multiplied while reading
         output = self.weights[f"{name}.output.weight"][0]
         bias, output_bias = self.weights[f"{name}.hidden.bias"], float(self.weights[f"{name}.output.bias"][0])
         return Layer(parts, bias, output, output_bias)
@@ -112,7 +116,7 @@ class Heads:
 
         It is CLOSED, too, where the model knows that no mention so long starts, or that none ends.
         """
-        start_part, end_part, _, head_part = self._mention.parts
+        start_part, end_part, head_part = self._mention_parts
         first, last = candidates.first, candidates.last
         widths, may_end = self._opened(vectors, candidates)
         inside, row_of = _inside(widths)
@@ -186,10 +190,10 @@ class Heads:
         start, end, head = x[:, :size], x[:, size : 2 * size], x[:, -size:]
         # Most mentions are a single piece, which is their start, end and head, so that one product gives those of all.
         pieces = (start == end).all(1) & (start == head).all(1)
-        projected = np.empty((len(x), self._projection.shape[1]), dtype=x.dtype)
-        projected[pieces] = x[pieces, 2 * size :] @ self._projection_of_pieces
-        projected[~pieces] = x[~pieces] @ self._projection
-        layers = projected.reshape(len(x), 3, self.config.hidden)
+        layers = np.empty((len(x), 3, self.config.hidden), dtype=x.dtype)
+        projected = layers.reshape(len(x), 3 * self.config.hidden)
+        projected[pieces] = self._projection_of_pieces.times(x[pieces, 2 * size :])
+        projected[~pieces] = self._projection.times(x[~pieces])
         layers[:, 0] += self.link.bias
         if self.fertility:
             layers[:, 2] += self.fertility.bias
