@@ -159,11 +159,10 @@ class Clusterer:
 
     def _rivals(self, links: Floats) -> Rivals:
         """The entities whose link scores are near the best one."""
-        if not len(links):
-            return ()
-        near = np.flatnonzero(links > links.max() - _RIVALRY)
-        best = near[np.argsort(-links[near], kind="stable")][:_RIVALS]
-        return tuple((self.cells.entities[cell], float(links[cell])) for cell in best.tolist())
+        scores: list[float] = links.tolist()  # for as many as there are cells, faster than numpy
+        least = max(scores, default=0.0) - _RIVALRY
+        near = [(entity, score) for entity, score in zip(self.cells.entities, scores, strict=True) if score > least]
+        return tuple(sorted(near, key=lambda rival: -rival[1])[:_RIVALS])
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """What is kept between calls: JSON values, and arrays by name."""

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -130,10 +131,9 @@ class Reader:
             yield self._batch(windows, last=last)
 
     def _add(self, sentence: Sentence) -> list[Window]:
-        pieces = [self._model.tokenizer.word(word) for word in sentence.words]
+        pieces = self._model.tokenizer.words(sentence.words)
         lengths = [len(piece) for piece in pieces]
-        for piece in pieces:
-            self.ids += piece
+        self.ids += chain.from_iterable(pieces)
         self.open.append(sentence)
         self.lengths.append(lengths)
         return self.splitter.feed(lengths)
