@@ -213,6 +213,10 @@ class PairCoder:
         """The terms of entities, a number or array per feature, and whether they narrate."""
         return [*[of_entity(entity) for of_entity in self._entity], entity.narrates]
 
+    def of_facts(self, facts: Sequence[Any]) -> list[Any]:
+        """The terms of one entity, given its facts in the order of `EntityArrays`."""
+        return self.of_entities(EntityArrays(*facts))
+
     def codes(self, mention: Integers, entity: Integers, match: npt.NDArray[np.int64]) -> Integers:
         """The code of each feature for each pair: (features, ...).
 

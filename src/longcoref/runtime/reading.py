@@ -165,7 +165,9 @@ class Reader:
         position = 0
         for number, window in enumerate(windows, 1):
             kept = window.keep_end - window.keep_start
-            self.vectors = np.concatenate([self.vectors, vectors[position : position + kept]])
+            fresh = vectors[position : position + kept]
+            # Most windows end with a sentence, so that nothing is carried over.
+            self.vectors = np.concatenate([self.vectors, fresh]) if len(self.vectors) else fresh
             position += kept
             if self._model.config.proposals.rule == "top" and not (last and number == len(windows)):
                 continue  # the best candidates of a document are known only at its end

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from longcoref.features.matching import match_level
-from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, EntityArrays, PairCoder, stacked
+from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, PairCoder
 from longcoref.memory.policies import Options
 from longcoref.runtime.cell_state import CellContent, CellState, Incoming
 from longcoref.runtime.heads import Floats, Heads
@@ -63,10 +63,9 @@ class Scorer:
         if not archived:
             return []
         heads = self._heads
-        facts = EntityArrays(*np.array([content.facts for content in archived]).T)
         match = np.array([match_level(mention.facts, content.keys) for content in archived])
         self._coder.after(self.last_action, mention.terms)
-        terms = stacked(self._coder.of_entities(facts), match.shape)
+        terms = np.array([self._coder.of_facts(content.facts) for content in archived]).T
         rows = heads.layout.rows(self._coder.codes(mention.terms, terms, match))
         vectors = np.array([content.vector for content in archived])
         link_parts = np.array([content.link_part for content in archived])
