@@ -19,6 +19,7 @@ from longcoref.nn.heads import Heads as TorchHeads
 from longcoref.runtime.clusterer import Clusterer
 from longcoref.runtime.heads import CLOSED, END, END_BIAS, PRODUCT, REACHES, START, START_BIAS, Heads, expected_shapes
 from longcoref.runtime.mentions import select
+from longcoref.spans import WordSpan
 from longcoref.training.gates import gated
 from longcoref.training.low_rank import low_rank, product_moments
 from test_heads import (
@@ -52,6 +53,14 @@ def test_mention_scores_and_span_vectors_equal_those_of_torch(layout, unit: str,
     assert len(spans) == candidates.mask.sum()
     x = twin(model).span_vectors(vectors.numpy(), candidates, spans)
     np.testing.assert_allclose(x, model.span_vectors(vectors, candidates, torch.from_numpy(spans)).detach(), atol=1e-9)
+
+
+def test_mention_scores_do_not_depend_on_how_many_are_computed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, _ = geometry(([1, 2, 1, 1, 3, 1], [WordSpan(0, 4), WordSpan(4, 6)]), "pieces")
+    model, vectors = twin(heads(unit="pieces")), np.random.default_rng(3).normal(size=(9, WIDTH))
+    together = model.mention_scores(vectors, candidates)
+    monkeypatch.setattr("longcoref.runtime.heads._STARTS_AT_ONCE", 2)
+    np.testing.assert_allclose(model.mention_scores(vectors, candidates), together, atol=1e-12)
 
 
 @settings(max_examples=40)

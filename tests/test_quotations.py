@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longcoref.text import tokenize
-from longcoref.text.quotations import find_quotations
+from longcoref.text.quotations import DOUBLE, LONGEST, SINGLE, QuotationScanner, find_quotations, paragraph_starts
 
 
 def quoted(text: str) -> list[str]:
@@ -64,3 +64,29 @@ def test_double_marks_inside_many_single_ones_are_not_the_speech_of_a_text() -> 
     document = tokenize(nested * 2 + plain * 6)
     found = [document.text_of(quotation.words) for quotation in find_quotations(document)]
     assert found == ["'He cried, \"Never!\" and left,'"] * 2 + ["'Go,'", "'Yes,'"] * 6
+
+
+@given(
+    st.sampled_from([DOUBLE, SINGLE]),
+    st.booleans(),
+    st.lists(st.tuples(st.sampled_from([1, 2, 5, LONGEST - 2, LONGEST, 600]), st.sampled_from(list("“”‘’'\",")))),
+)
+def test_passing_over_words_is_the_same_as_a_step_for_each(marks, paragraphs: bool, stretches) -> None:
+    plain, fast = (QuotationScanner(marks, paragraphs=paragraphs) for _ in range(2))
+    for count, mark in stretches:
+        assert [plain.step("word") for _ in range(count)] == [None] * count
+        fast.pass_over(count, "word")
+        assert fast == plain
+        assert fast.step(mark) == plain.step(mark)
+    assert fast.finish() == plain.finish()
+
+
+@given(st.lists(st.sampled_from(["word", ".", " ", "\n", "\r", "\r\n", "\n\n", "\n \n", "\x00"]), max_size=30))
+def test_a_paragraph_starts_after_an_empty_line(pieces: list[str]) -> None:
+    document = tokenize("".join(pieces))
+    expected, before = [], 0
+    for start, end in document.offsets:
+        between = document.text[before:start]
+        expected.append(not expected or max(between.count("\n"), between.count("\r")) > 1)
+        before = end
+    assert paragraph_starts(document) == expected

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longcoref.runtime.model import open_model
+from longcoref.runtime.packed import PackedWeights
 from longcoref.runtime.tables import Layout, add_rows
 
 
@@ -26,7 +27,7 @@ def test_shared_tables_add_what_each_feature_adds(codes: list[int], seed: int) -
 
 
 def test_features_with_few_codes_share_a_table() -> None:
-    assert len(Layout([10, 10, 5, 10, 4, 5, 7, 35, 70]).rows(np.zeros((9, 1), dtype=np.int64))) == 5
+    assert len(Layout([10, 10, 5, 10, 4, 5, 7, 35, 70]).rows(np.zeros((9, 1), dtype=np.int64))) == 4
 
 
 def test_mentions_of_one_piece_are_projected_like_all_others(tiny_model: Path) -> None:
@@ -39,3 +40,14 @@ def test_mentions_of_one_piece_are_projected_like_all_others(tiny_model: Path) -
     assert np.allclose(as_mention, x @ heads.link.parts[0] + heads.link.bias, atol=1e-5)
     assert np.allclose(as_entity, x @ heads.link.parts[1], atol=1e-5)
     assert np.allclose(as_candidate, x @ heads.fertility.parts[0] + heads.fertility.bias, atol=1e-5)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 40), st.integers(1, 40), st.integers(1, 40), st.sampled_from(["float32", "float64"]))
+def test_packed_weights_multiply_like_plain_ones(rows: int, inputs: int, outputs: int, kind: str) -> None:
+    random = np.random.default_rng(rows)
+    x, weights = (random.normal(size=size).astype(kind) for size in ((rows, inputs), (inputs, outputs)))
+    product = PackedWeights(weights).times(x)
+    assert product.dtype == x.dtype
+    np.testing.assert_allclose(product, x @ weights, atol=1e-4 if kind == "float32" else 1e-12)
+    np.testing.assert_array_equal(PackedWeights(np.asfortranarray(weights)).times(x), product)

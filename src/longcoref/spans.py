@@ -7,8 +7,11 @@ half-open: `end - start` is the length, and `sequence[span.start:span.end]` is t
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, overload
+
+import numpy as np
 
 
 class CharSpan(NamedTuple):
@@ -16,6 +19,10 @@ class CharSpan(NamedTuple):
 
     start: int
     end: int
+
+
+char_span: Callable[[tuple[int, int]], CharSpan] = partial(tuple.__new__, CharSpan)
+"""The span from a start to an end; it takes half the time of `CharSpan(start, end)`."""
 
 
 class WordSpan(NamedTuple):
@@ -63,11 +70,18 @@ class CharSpans(Sequence[CharSpan]):
 
     def __getitem__(self, index: int | slice) -> CharSpan | tuple[CharSpan, ...]:
         if isinstance(index, slice):
-            return tuple(map(CharSpan, self._starts[index], self._ends[index]))
+            return tuple(map(char_span, zip(self._starts[index], self._ends[index], strict=True)))
         return CharSpan(self._starts[index], self._ends[index])
 
     def __iter__(self) -> Iterator[CharSpan]:
-        return map(CharSpan, self._starts, self._ends)
+        return map(char_span, zip(self._starts, self._ends, strict=True))
+
+    def gaps(self, least: int) -> list[tuple[int, CharSpan]]:
+        """The number of each span that begins at least this far from the end of the one before, and what is between."""
+        before, starts = np.asarray(self._ends)[:-1], np.asarray(self._starts)[1:]
+        wide = np.flatnonzero(starts - before >= least)
+        between = zip(before[wide].tolist(), starts[wide].tolist(), strict=True)
+        return list(zip((wide + 1).tolist(), map(char_span, between), strict=True))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CharSpans):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,10 @@ from longcoref.english.lexicon import AFTER_HEAD, COORDINATING, DETERMINERS, POS
 from longcoref.spans import WordSpan
 
 Integers = npt.NDArray[np.int64]
+
+_LISTS = (DETERMINERS, AFTER_HEAD, POSSESSIVE_ENDINGS, COORDINATING)
+_KINDS = {word: sum(1 << number for number, found in enumerate(_LISTS) if word in found) for word in chain(*_LISTS)}
+"""The lists that a word is in, as bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +73,8 @@ def head_words(words: Sequence[str], starts: Integers, ends: Integers) -> Intege
 
     "Ann and Tom" has another head than "Ann": the "and".
     """
-    lower = [word.lower() for word in words]
-    is_determiner, is_after, is_ending, joins = (
-        np.array([word in found for word in [*lower, ""]])
-        for found in (DETERMINERS, AFTER_HEAD, POSSESSIVE_ENDINGS, COORDINATING)
-    )
+    kinds = np.array([_KINDS.get(word.lower(), 0) for word in [*words, ""]])
+    is_determiner, is_after, is_ending, joins = (kinds & 1 << number > 0 for number in range(len(_LISTS)))
     after = np.append(np.flatnonzero(is_after), len(words))
     least = starts + (is_determiner[starts] & (ends - starts > 1))
     stops = np.minimum(after[np.searchsorted(after, least + 1)], ends)

@@ -123,7 +123,7 @@ def mention_arrays(placed: Sequence[PlacedFacts], index: npt.ArrayLike) -> Menti
     return MentionArrays(np.asarray(index, dtype=np.int64), *(np.array(column, dtype=np.int64) for column in columns))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made for every mention, and a frozen one takes four times as long
 class EntityArrays:
     """What is known of entities in memory, as arrays of one shape: totals, and facts of the latest mention.
 
@@ -211,7 +211,11 @@ class PairCoder:
 
     def of_entities(self, entity: EntityArrays) -> list[Any]:
         """The terms of entities, a number or array per feature, and whether they narrate."""
-        return [*(of_entity(entity) for of_entity in self._entity), entity.narrates]
+        return [*[of_entity(entity) for of_entity in self._entity], entity.narrates]
+
+    def of_facts(self, facts: Sequence[Any]) -> list[Any]:
+        """The terms of one entity, given its facts in the order of `EntityArrays`."""
+        return self.of_entities(EntityArrays(*facts))
 
     def codes(self, mention: Integers, entity: Integers, match: npt.NDArray[np.int64]) -> Integers:
         """The code of each feature for each pair: (features, ...).

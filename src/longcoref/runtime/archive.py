@@ -8,6 +8,7 @@ lately, are moved to a database on disk, so that memory is bounded.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -110,7 +111,7 @@ class Archive:
             found = [*(other for other in self._found_by(string) if other != entity), entity]
             self._by_string.pop(string, None)
             self._by_string[string] = found[-_PER_STRING:]
-        length = float(np.linalg.norm(content.vector))
+        length = math.sqrt(content.vector @ content.vector)
         self._latest[self._next], self._vectors[self._next] = entity, content.vector / max(length, 1e-9)
         self._next = (self._next + 1) % NEAREST_AMONG
         if len(self._near) > self._in_memory:
@@ -151,14 +152,11 @@ class Archive:
             for entity in reversed(self._found_by(string)):
                 if entity in self and len(found) < RECALL_CANDIDATES - _BY_VECTOR:
                     found[entity] = None
-        if found or facts.head:
-            nearness = self._vectors @ x
-            nearness[self._latest < 0] = -np.inf
-            for _ in range(_BY_VECTOR):
-                place = int(nearness.argmax())
-                nearness[place] = -np.inf
-                if self._latest[place] >= 0:
-                    found[int(self._latest[place])] = None
+        held = np.flatnonzero(self._latest >= 0)
+        if len(held) and (found or facts.head):
+            nearness = (self._vectors[: held[-1] + 1] @ x)[held]
+            nearest = held[np.argsort(-nearness, kind="stable")[:_BY_VECTOR]]
+            found |= dict.fromkeys(self._latest[nearest].tolist())
         return list(found)
 
     def _found_by(self, string: str) -> list[int]:

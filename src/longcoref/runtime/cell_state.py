@@ -146,7 +146,7 @@ class CellState:
     def _know(self, cell: int, facts: list[Any]) -> None:
         """Sets the facts about the entity in a cell, which may be the first one that is free."""
         self._facts[cell : cell + 1] = [facts]
-        self._terms[:, cell] = self._coder.of_entities(EntityArrays(*facts))
+        self._terms[:, cell] = self._coder.of_facts(facts)
 
     def content(self, cell: int) -> CellContent:
         """A copy of what a cell knows about its entity."""

@@ -82,11 +82,11 @@ class Clusterer:
         start = 0
         while start < len(mentions):
             rows = slice(start, start + self._batch_size(len(mentions) - start))
-            memory, products = self._memory, self._heads.products
-            meetings = Meetings(x[rows], projected[rows], memory.vectors, memory.link_parts, products)
+            memory = self._memory
+            meetings = Meetings(x[rows], memory.vectors, self._heads.products)
             for row, mention in enumerate(mentions[rows]):
                 features = self._scorer.pair_features(mention, memory)
-                links = self._scorer.links(meetings.of(row, len(memory)), features, mention)
+                links = self._scorer.links(meetings.of(row, len(memory)), features, memory, mention)
                 choice = self._choose(mention, links, features, next(actions))
                 rivals = self._rivals(links) if mention.facts.pronoun in HE_OR_SHE else ()
                 evicted, entity = self._perform(choice.action, mention, meetings, row)
@@ -151,7 +151,7 @@ class Clusterer:
                 self._archive.put(evicted, memory.content(cell))
             if action.entity is not None:
                 memory.put_back(cell, self._archive.take(action.entity))
-                meetings.place(row, cell, memory.vectors[cell], memory.link_parts[cell])
+                meetings.place(row, cell, memory.vectors[cell])
             meetings.change(cell, row, memory.add(action, mention))
         self._scorer.last_action = LAST_ACTION[action.kind]
         self._seen += 1
@@ -159,11 +159,10 @@ class Clusterer:
 
     def _rivals(self, links: Floats) -> Rivals:
         """The entities whose link scores are near the best one."""
-        if not len(links):
-            return ()
-        near = np.flatnonzero(links > links.max() - _RIVALRY)
-        best = near[np.argsort(-links[near], kind="stable")][:_RIVALS]
-        return tuple((self.cells.entities[cell], float(links[cell])) for cell in best.tolist())
+        scores: list[float] = links.tolist()  # for as many as there are cells, faster than numpy
+        least = max(scores, default=0.0) - _RIVALRY
+        near = [(entity, score) for entity, score in zip(self.cells.entities, scores, strict=True) if score > least]
+        return tuple(sorted(near, key=lambda rival: -rival[1])[:_RIVALS])
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """What is kept between calls: JSON values, and arrays by name."""

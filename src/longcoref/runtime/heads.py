@@ -17,12 +17,15 @@ from longcoref.config import ModelConfig
 from longcoref.errors import ModelError
 from longcoref.features.candidates import Candidates
 from longcoref.features.pairs import feature_rows
+from longcoref.runtime.packed import PackedWeights
 from longcoref.runtime.tables import Layout
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 
 CLOSED = -1e9
+_STARTS_AT_ONCE = 100
+"""Words whose candidates are scored together: more would cost memory, and all of them need the cache."""
 PRODUCT = "link.product.weight"
 """The name of the first factor, (rank, span), of the matrix that f_c multiplies x⊙e by, if it was exported as two.
 
@@ -72,30 +75,33 @@ class Heads:
         self._end, self._end_bias = self.weights.get(END), self.weights.get(END_BIAS)
         self._widths = self.weights["span_width_embedding.weight"]
         self._mention = self._layer("mention", width, width, size, width)
+        start, end, of_width, head = self._mention.parts
+        self._mention_parts = [np.ascontiguousarray(part) for part in (start, end, head)]
         genres = max(1, len(config.genres))
         self._mention_bias = np.tile(self._mention.bias, (genres, 1))
         if config.genre_mentions:
             self._mention_bias += self.weights["mention_genre.weight"]
         prior = self._layer("width_prior", size)
         self._prior = prior.finish(self.weights["width_prior_embedding.weight"] @ prior.parts[0] + prior.bias)
-        self._width_part = self._widths @ self._mention.parts[2]
+        self._width_part = self._widths @ of_width
         s, rows = self.span_width, feature_rows(config.features, len(config.genres))
         narrow = self.weights.get(PRODUCT)
         self.link = self._layer("link", s, s, s if narrow is None else len(narrow), *[size] * len(rows))
-        self._product = self.link.parts[2] if narrow is None else np.ascontiguousarray(narrow.T)
-        self._widen = None if narrow is None else self.link.parts[2]
+        self._product = np.ascontiguousarray(self.link.parts[2] if narrow is None else narrow.T)
+        self._widen = None if narrow is None else np.ascontiguousarray(self.link.parts[2])
         self.fertility = self._layer("fertility", s, *[size] * len(rows)) if config.fertility else None
         self.layout = Layout(rows)
         self.link_table = self._table(self.link.parts[3:])
         self.fertility_table = self._table(self.fertility.parts[1:]) if self.fertility else self.link_table[:0]
         of_entities = (self.fertility or self.link).parts[0 if self.fertility else 1]
-        self._projection = np.concatenate([self.link.parts[0], self.link.parts[1], of_entities], axis=1)
-        start, end, of_width, head = np.split(self._projection, np.cumsum([width, width, size]))
-        self._projection_of_pieces = np.concatenate([of_width, start + end + head])
+        projection = np.concatenate([self.link.parts[0], self.link.parts[1], of_entities], axis=1)
+        start, end, of_width, head = np.split(projection, np.cumsum([width, width, size]))
+        self._projection = PackedWeights(projection)
+        self._projection_of_pieces = PackedWeights(np.concatenate([of_width, start + end + head]))
 
     def _layer(self, name: str, *sizes: int) -> Layer:
         weight = self.weights[f"{name}.hidden.weight"].T
-        parts = tuple(np.ascontiguousarray(part) for part in np.split(weight, np.cumsum(sizes)[:-1]))
+        parts = tuple(np.split(weight, np.cumsum(sizes)[:-1]))  # not copied: few of them are multiplied while reading
         output = self.weights[f"{name}.output.weight"][0]
         bias, output_bias = self.weights[f"{name}.hidden.bias"], float(self.weights[f"{name}.output.bias"][0])
         return Layer(parts, bias, output, output_bias)
@@ -110,41 +116,28 @@ class Heads:
 
         It is CLOSED, too, where the model knows that no mention so long starts, or that none ends.
         """
-        start_part, end_part, _, head_part = self._mention.parts
+        start_part, end_part, head_part = self._mention_parts
         first, last = candidates.first, candidates.last
         widths, may_end = self._opened(vectors, candidates)
-        # Sorted by their number of candidates, the starts that reach a width are always the first ones.
-        order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
-        reaching = np.searchsorted(-widths[order], -np.arange(1, candidates.max_width + 1), side="right")
         inside, row_of = _inside(widths)
-        closing = np.flatnonzero(may_end)
-        end_row = np.cumsum(may_end) - 1
-        ends = vectors[last[closing]] @ end_part
         words, weights = self._pool(vectors, first[inside], last[inside])
         heads = words @ head_part
-        grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
+        closing = inside[may_end[inside]]
+        ends = vectors[last[closing]] @ end_part
+        # Sorted by their number of candidates, the starts that reach a width are always the first ones.
+        order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
         starts = vectors[first[order]] @ start_part + self._mention_bias[genre]
-        begin = row_of[order]
-        pooled, total = heads[begin], weights[begin]
-        buffer = np.empty_like(starts)
-        for column, count in enumerate(reaching):
-            if not count:
-                break
-            if column:
-                rows, change = begin[:count] + column, buffer[:count]
-                added = weights[rows]
-                total = np.logaddexp(total[:count], added)
-                pooled = pooled[:count]
-                heads.take(rows, axis=0, out=change, mode="clip")
-                change -= pooled
-                change *= np.exp(added - total)[:, None]
-                pooled += change
-            chosen = np.flatnonzero(may_end[order[:count] + column])
-            begins = order[chosen]
-            hidden = ends[end_row[begins + column]]
-            hidden += starts[chosen]
-            hidden += pooled[chosen]
-            width = column if candidates.unit == "words" else candidates.width_rows(begins, column + 1)
+        grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
+        for begin in range(0, len(order), _STARTS_AT_ONCE):
+            block = order[begin : begin + _STARTS_AT_ONCE]
+            hidden, column, place = _pooled(heads, weights, row_of[block], widths[block])
+            chosen = np.flatnonzero(may_end[block[place] + column])
+            if len(chosen) < len(hidden):
+                hidden, column, place = hidden[chosen], column[chosen], place[chosen]
+            begins = block[place]
+            hidden += ends[np.searchsorted(closing, begins + column)]
+            hidden += starts[begin + place]
+            width = column if candidates.unit == "words" else last[begins + column] - first[begins]
             hidden += self._width_part[width]
             grid[begins, column] = self._mention.finish(hidden) + self._prior[width]
         return grid
@@ -197,19 +190,22 @@ class Heads:
         start, end, head = x[:, :size], x[:, size : 2 * size], x[:, -size:]
         # Most mentions are a single piece, which is their start, end and head, so that one product gives those of all.
         pieces = (start == end).all(1) & (start == head).all(1)
-        projected = np.empty((len(x), self._projection.shape[1]), dtype=x.dtype)
-        projected[pieces] = x[pieces, 2 * size :] @ self._projection_of_pieces
-        projected[~pieces] = x[~pieces] @ self._projection
-        layers = projected.reshape(len(x), 3, self.config.hidden)
+        layers = np.empty((len(x), 3, self.config.hidden), dtype=x.dtype)
+        projected = layers.reshape(len(x), 3 * self.config.hidden)
+        projected[pieces] = self._projection_of_pieces.times(x[pieces, 2 * size :])
+        projected[~pieces] = self._projection.times(x[~pieces])
         layers[:, 0] += self.link.bias
         if self.fertility:
             layers[:, 2] += self.fertility.bias
         return layers
 
     def products(self, pairs: Floats) -> Floats:
-        """What x⊙e of pairs, (..., span), add to the hidden layer of f_c; shape (..., hidden)."""
-        products = pairs @ self._product
-        return np.asarray(products if self._widen is None else products @ self._widen)
+        """The products of x⊙e of pairs, (..., span), by W, or by its first factor; shape (..., rank)."""
+        return np.asarray(pairs @ self._product)
+
+    def widened(self, products: Floats) -> Floats:
+        """What products add to the hidden layer of f_c; shape (..., hidden). They may be the same array."""
+        return products if self._widen is None else np.asarray(products @ self._widen)
 
     def entity_weights(self, x: Floats) -> Floats:
         """How much each mention counts in its entity's vector; shape (mentions,)."""
@@ -267,6 +263,32 @@ def _inside(widths: Integers) -> tuple[Integers, Integers]:
     edges -= np.bincount(np.arange(count) + widths, minlength=count + 1)
     inside = np.cumsum(edges)[:count] > 0
     return np.flatnonzero(inside), np.cumsum(inside) - 1
+
+
+def _pooled(heads: Floats, weights: Floats, begin: Integers, widths: Integers) -> tuple[Floats, Integers, Integers]:
+    """The means over the words of candidates: of all of one word, of all of two, and so on.
+
+    Candidates of up to `widths[i]` words, which do not increase, start at row `begin[i]` of `heads`, what words add to
+    the hidden layer; `weights` are the logarithms of their weights. The other results say for each candidate how many
+    words follow the first, and its i.
+    """
+    reaching = np.searchsorted(-widths, -np.arange(1, widths[0] + 1), side="right")
+    stops = np.cumsum(reaching)
+    pooled = np.empty((stops[-1], heads.shape[1]), dtype=heads.dtype)
+    before, total = pooled[: len(begin)], weights[begin]
+    heads.take(begin, axis=0, out=before, mode="clip")
+    for column in range(1, len(reaching)):
+        count, stop = reaching[column], stops[column]
+        rows, before, longer = begin[:count] + column, before[:count], pooled[stop - count : stop]
+        added = weights[rows]
+        total = np.logaddexp(total[:count], added)
+        heads.take(rows, axis=0, out=longer, mode="clip")
+        longer -= before
+        longer *= np.exp(added - total)[:, None]
+        longer += before
+        before = longer
+    columns = np.repeat(np.arange(len(reaching)), reaching)
+    return pooled, columns, np.arange(len(pooled)) - np.repeat(stops - reaching, reaching)
 
 
 def _label_sets(config: ModelConfig) -> tuple[tuple[str, tuple[str, ...]], ...]:

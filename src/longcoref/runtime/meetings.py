@@ -14,17 +14,16 @@ Products = Callable[[Floats], Floats]
 
 
 class Meetings:
-    """What the vectors of some mentions and of all cells add to the hidden layer of f_c, without features.
+    """The products of the vectors of some mentions with those of all cells, which f_c multiplies further.
 
     They are one large matrix product, computed before the first of the mentions is decided. This works because
-    the sums are linear in e and e is a running mean: when a mention joins a cell, the sums of the later mentions with
-    that cell move by the same share towards their sums with the mention itself.
+    the products are linear in e and e is a running mean: when a mention joins a cell, the products of the later
+    mentions with that cell move by the same share towards their products with the mention itself.
     """
 
-    def __init__(self, x: Floats, projected: Floats, vectors: Floats, link_parts: Floats, products: Products) -> None:
+    def __init__(self, x: Floats, vectors: Floats, products: Products) -> None:
         (size, width), count = x.shape, len(vectors)
         self._x, self._products = x, products
-        self._projected = projected[:, 0]
         met = size * count
         # The pairs with cells are followed, for each mention but the last, by its pairs with the later mentions.
         own, later = _pairs_among(size)
@@ -33,22 +32,18 @@ class Meetings:
         np.multiply(x[own], x[later], out=pairs[met:])
         found = products(pairs)
         # With spare columns for the cells that these mentions may open.
-        hidden = found.shape[1]
-        self._cells = np.empty((size, count + size, hidden), dtype=x.dtype)
-        np.add(found[:met].reshape(size, count, hidden), link_parts, out=self._cells[:, :count])
-        self._cells[:, :count] += self._projected[:, None]
+        rank = found.shape[1]
+        self._cells = np.empty((size, count + size, rank), dtype=x.dtype)
+        self._cells[:, :count] = found[:met].reshape(size, count, rank)
         self._mentions = found[met:]
-        self._mentions += projected[own, 1]
-        self._mentions += self._projected[later]
 
     def of(self, row: int, count: int) -> Floats:
-        """The sums of one mention with the first `count` cells, (count, hidden), which may be overwritten."""
+        """The products of one mention with the first `count` cells, (count, rank), which may be overwritten."""
         return self._cells[row, :count]
 
-    def place(self, row: int, cell: int, vector: Floats, link_part: Floats) -> None:
-        """A recalled entity was put into a cell at mention `row`: computes its sums with the later mentions."""
-        later = slice(row + 1, None)
-        self._cells[later, cell] = self._products(self._x[later] * vector) + self._projected[later] + link_part
+    def place(self, row: int, cell: int, vector: Floats) -> None:
+        """A recalled entity was put into a cell at mention `row`: computes its products with the later mentions."""
+        self._cells[row + 1 :, cell] = self._products(self._x[row + 1 :] * vector)
 
     def change(self, cell: int, row: int, share: float) -> None:
         """Mention `row` joined the entity in a cell and is now this share of its mean."""

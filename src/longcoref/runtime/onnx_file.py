@@ -1,4 +1,4 @@
-"""What the runtime must know about an ONNX file before onnxruntime opens it. Read without the onnx package.
+"""ONNX files without the onnx package: what must be known before onnxruntime opens one, and one of a single product.
 
 onnxruntime follows references to other files, and the hashes of model.toml do not cover what they lead to. And it
 computes the constants of both branches of an `If` before it drops one of them, which takes time and memory; so the
@@ -12,7 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from longcoref.runtime.foreign import as_model_error
 
@@ -32,6 +35,8 @@ _GRAPH = 7  # a field of the model
 _NODE = 1  # a field of a graph
 _OPERATOR, _ATTRIBUTE = 4, 5  # fields of a node
 _NAME, _SUBGRAPH = 1, 6  # fields of an attribute
+_ELEMENTS = {"float32": 1, "float64": 11}  # as tensors name them
+_VERSION, _OPERATORS = 8, 17  # of the format and of the operators that `product_model` is written in
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5  # wire types of protocol buffers
 
 
@@ -91,6 +96,24 @@ def with_branch(path: Path, condition: bool) -> bytes | None:
         for part in parts:
             written.write(content[part.start : part.end])
         return written.getvalue()
+
+
+def product_model(weights: npt.NDArray[np.floating[Any]]) -> bytes:
+    """A model that multiplies "x", (rows, inputs), by such weights, (inputs, outputs), which are given to it as "w"."""
+    element = _ELEMENTS[weights.dtype.name]
+
+    def value(name: bytes, columns: int) -> bytes:
+        shape = _message((1, b""), (1, _message((1, columns))))  # of any number of rows
+        return _message((1, name), (2, _message((1, _message((1, element), (2, shape))))))
+
+    inputs, outputs = weights.shape
+    elsewhere = _message((1, b"location"), (2, b"memory"))
+    matrix = _message(
+        (1, inputs), (1, outputs), (2, element), (8, b"w"), (_EXTERNAL_DATA, elsewhere), (_DATA_LOCATION, 1)
+    )
+    node = _message((1, b"x"), (1, b"w"), (2, b"y"), (_OPERATOR, b"MatMul"))
+    graph = _message((_NODE, node), (2, b"product"), (5, matrix), (11, value(b"x", inputs)), (12, value(b"y", outputs)))
+    return _message((1, _VERSION), (_GRAPH, graph), (8, _message((2, _OPERATORS))))
 
 
 def _branch(content: mmap.mmap, node: _Field, name: bytes) -> _Field | None:
@@ -157,3 +180,14 @@ def _written(value: int) -> bytes:
         written.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes([*written, value])
+
+
+def _message(*fields: tuple[int, int | bytes]) -> bytes:
+    """A message with these fields: their numbers, and their values, which are numbers, strings or messages."""
+    written: list[bytes] = []
+    for number, value in fields:
+        if isinstance(value, int):
+            written += _written(number << 3 | _VARINT), _written(value)
+        else:
+            written += _written(number << 3 | _BYTES), _written(len(value)), value
+    return b"".join(written)

@@ -115,9 +115,14 @@ class Tokenizer:
                 self._known[word] = ids
         return ids
 
+    def words(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """The ids of the pieces of each word."""
+        known = self._known.get
+        return [known(word) or self.word(word) for word in words]
+
     def __call__(self, words: Sequence[str]) -> Pieces:
         """The pieces of these words, in order."""
-        split = [self.word(word) for word in words]
+        split = self.words(words)
         end = np.cumsum([len(ids) for ids in split], dtype=np.int32)
         first = np.concatenate((np.zeros(min(1, len(split)), np.int32), end[:-1]))
         return Pieces(np.array([id for ids in split for id in ids], np.int32), first, end)

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -130,10 +131,9 @@ class Reader:
             yield self._batch(windows, last=last)
 
     def _add(self, sentence: Sentence) -> list[Window]:
-        pieces = [self._model.tokenizer.word(word) for word in sentence.words]
+        pieces = self._model.tokenizer.words(sentence.words)
         lengths = [len(piece) for piece in pieces]
-        for piece in pieces:
-            self.ids += piece
+        self.ids += chain.from_iterable(pieces)
         self.open.append(sentence)
         self.lengths.append(lengths)
         return self.splitter.feed(lengths)
@@ -165,7 +165,9 @@ class Reader:
         position = 0
         for number, window in enumerate(windows, 1):
             kept = window.keep_end - window.keep_start
-            self.vectors = np.concatenate([self.vectors, vectors[position : position + kept]])
+            fresh = vectors[position : position + kept]
+            # Most windows end with a sentence, so that nothing is carried over.
+            self.vectors = np.concatenate([self.vectors, fresh]) if len(self.vectors) else fresh
             position += kept
             if self._model.config.proposals.rule == "top" and not (last and number == len(windows)):
                 continue  # the best candidates of a document are known only at its end

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from longcoref.features.matching import match_level
-from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, EntityArrays, PairCoder, stacked
+from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, PairCoder
 from longcoref.memory.policies import Options
 from longcoref.runtime.cell_state import CellContent, CellState, Incoming
 from longcoref.runtime.heads import Floats, Heads
@@ -31,8 +31,14 @@ class Scorer:
         match = memory.match.levels(mention.facts, len(memory))
         return self._heads.layout.rows(self._coder.codes(mention.terms, memory.terms, match))
 
-    def links(self, hidden: Floats, features: Integers, mention: Incoming) -> Floats:
-        """f_c with every cell, shape (cells,), from the sums of `Meetings`, which are overwritten."""
+    def links(self, products: Floats, features: Integers, memory: CellState, mention: Incoming) -> Floats:
+        """f_c with every cell, shape (cells,), from the products of `Meetings`, which may be overwritten."""
+        return self._linked(products, memory.link_parts, features, mention)
+
+    def _linked(self, products: Floats, link_parts: Floats, features: Integers, mention: Incoming) -> Floats:
+        hidden = self._heads.widened(products)
+        hidden += link_parts
+        hidden += mention.projected
         add_rows(hidden, self._heads.link_table, features)
         return self._heads.link.finish(hidden, mention.score)
 
@@ -56,17 +62,14 @@ class Scorer:
         """f_c with each of some archived entities."""
         if not archived:
             return []
-        heads, link = self._heads, self._heads.link
-        facts = EntityArrays(*np.array([content.facts for content in archived]).T)
+        heads = self._heads
         match = np.array([match_level(mention.facts, content.keys) for content in archived])
         self._coder.after(self.last_action, mention.terms)
-        terms = stacked(self._coder.of_entities(facts), match.shape)
+        terms = np.array([self._coder.of_facts(content.facts) for content in archived]).T
         rows = heads.layout.rows(self._coder.codes(mention.terms, terms, match))
         vectors = np.array([content.vector for content in archived])
-        hidden = heads.products(mention.x * vectors) + mention.projected
-        hidden += np.array([content.link_part for content in archived])
-        add_rows(hidden, heads.link_table, rows)
-        scores: list[float] = link.finish(hidden, mention.score).tolist()
+        link_parts = np.array([content.link_part for content in archived])
+        scores: list[float] = self._linked(heads.products(mention.x * vectors), link_parts, rows, mention).tolist()
         return scores
 
     def _features_of_newcomers(self) -> Floats:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 
-_MOST_ROWS = 256
+_MOST_ROWS = 512
 """Of a table that several features share: larger ones would be fewer, but do not stay in the cache."""
 
 

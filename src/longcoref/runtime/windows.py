@@ -63,9 +63,9 @@ class WindowSplitter:
 
         A long sentence may come in parts, all but its last with `ends_sentence=False`.
         """
-        for length in lengths:
-            self._total += int(length)
-            self._word_ends.append(self._total)
+        ends = np.cumsum([self._total, *lengths]).tolist()
+        self._total = ends[-1]
+        self._word_ends += ends[1:]
         if ends_sentence and self._word_ends:
             self._sentence_ends.append(self._total)
         done = []

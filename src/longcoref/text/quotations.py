@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from longcoref.cancellation import cancellable
 from longcoref.document import Document
 from longcoref.english.lexicon import SPEECH_VERBS
-from longcoref.spans import WordSpan
+from longcoref.spans import CharSpans, WordSpan
 from longcoref.text.turns import find_turns
 
 
@@ -131,6 +131,17 @@ class QuotationScanner:
         self._previous = word
         return found
 
+    def pass_over(self, count: int, last: str) -> None:
+        """Takes words of which none is a mark or starts a paragraph, like a `step` for each."""
+        self.inside = self.open_for > 0
+        if self.inside:
+            self.open_for += count
+            if self.open_for >= LONGEST and not self.paragraphs:
+                self.inside = self.open_for == LONGEST
+                self.open_for, self._continues = 0, False
+        self.position += count
+        self._previous = last
+
     def finish(self) -> Passage | None:
         """The quotation that was left open at the end of the text."""
         return self._close(self.position) if self.open_for > 1 else None
@@ -152,12 +163,11 @@ class QuotationScanner:
 def paragraph_starts(document: Document) -> list[bool]:
     """Whether each word is the first after an empty line, or the first of the text."""
     text = document.text
-    starts: list[bool] = []
-    before = 0  # where the word before ends
-    for start, end in document.offsets:
-        gap = start - before > 1 and max(text.count("\n", before, start), text.count("\r", before, start)) > 1
-        starts.append(gap or not starts)
-        before = end
+    starts = [False] * len(document.words)
+    starts[:1] = [True] * len(starts[:1])
+    assert isinstance(document.offsets, CharSpans)  # since the document was made
+    for index, between in document.offsets.gaps(2):
+        starts[index] = max(text.count("\n", *between), text.count("\r", *between)) > 1
     return starts
 
 
@@ -194,12 +204,18 @@ def _double_marks(words: Sequence[str]) -> Marks:
 
 
 def _marked(document: Document, marks: Marks) -> Iterator[Passage]:
-    starts = paragraph_starts(document)
+    words, starts = document.words, paragraph_starts(document)
     scanner = QuotationScanner(marks, paragraphs=any(islice(starts, 1, None)))
-    for index, (word, starts_paragraph) in enumerate(cancellable(zip(document.words, starts, strict=True))):
-        spaced = word == marks.straight and _spaced(document, index)
-        if (found := scanner.step(word, starts_paragraph=starts_paragraph, spaced=spaced)) is not None:
+    all_marks = {*marks.opening, *marks.closing, marks.straight}
+    steps = [index for index, (word, start) in enumerate(zip(words, starts, strict=True)) if start or word in all_marks]
+    for index in cancellable(steps):
+        if passed := index - scanner.position:
+            scanner.pass_over(passed, words[index - 1])
+        spaced = words[index] == marks.straight and _spaced(document, index)
+        if (found := scanner.step(words[index], starts_paragraph=starts[index], spaced=spaced)) is not None:
             yield found
+    if passed := len(words) - scanner.position:
+        scanner.pass_over(passed, words[-1])
     if (found := scanner.finish()) is not None:
         yield found
 

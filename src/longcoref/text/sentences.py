@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 from longcoref.cancellation import cancellable
 from longcoref.document import Document, Sentence
@@ -16,7 +15,7 @@ from longcoref.english.lexicon import (
     SAINTS_LIKE_OPENERS,
     SENTENCE_OPENERS,
 )
-from longcoref.spans import CharSpan, CharSpans, WordSpan
+from longcoref.spans import CharSpan, CharSpans, WordSpan, char_span
 from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN, STOP, WINDOW, WORD
 
 # A text without sentence ends is cut here, so that nothing grows with it.
@@ -35,9 +34,6 @@ _LABEL = re.compile(r"[0-9]{1,3}|[IVXLC]{1,8}")
 _PERHAPS = "abbreviation or ellipsis"  # it ends a sentence if a new one visibly opens after it
 _CONTINUES = frozenset(",:;-—―–")  # a sentence goes on after these, over a blank line too
 _CLOSES_AFTER_SPACE = frozenset("”»›)]}")  # the closing marks that cannot open
-
-# `CharSpan` over pairs without a call of Python code per word.
-_char_span: Callable[[tuple[int, int]], CharSpan] = partial(tuple.__new__, CharSpan)
 
 
 class SentenceStream:
@@ -153,7 +149,7 @@ class SentenceStream:
 
     def _take(self) -> Sentence:
         """Closes the open sentence."""
-        offsets = tuple(map(_char_span, zip(self._starts, self._ends, strict=True)))
+        offsets = tuple(map(char_span, zip(self._starts, self._ends, strict=True)))
         sentence = Sentence(tuple(self._words), offsets)
         self._words.clear()
         self._starts.clear()
