@@ -58,7 +58,7 @@ HEAVY: dict[str, set[str]] = {
     "torch": {"nn", "training"},
     "transformers": {"nn", "training"},
     "spacy": {"spacy_component"},
-    "scipy": {"metrics", "analysis"},
+    "scipy": {"metrics", "analysis", "training"},
     "matplotlib": {"analysis"},
     **{name: {"server"} for name in ("fastapi", "uvicorn", "prometheus_client")},
     **{name: {"corpus"} for name in ("pyarrow", "ray", "fsspec")},

@@ -141,6 +141,19 @@ def test_a_run_starts_from_an_exported_model(folder: Path, tmp_path: Path, optio
             torch.testing.assert_close(model.state_dict()[name], value)
 
 
+def test_the_mean_of_a_run_and_its_exported_model_is_the_run(folder: Path, tmp_path: Path) -> None:
+    """An exported layer has its neurons in another order."""
+    command("export", folder / "run", tmp_path / "model", "--no-calibrate", "--weights", "int8", "--rank", 0)
+    run, _ = load_run(folder / "run")
+    exported, mean = (CorefModel(run.config, load_run(folder / "run")[0].encoder) for _ in range(2))
+    start_from(exported, str(tmp_path / "model"))
+    start_from(mean, f"{folder / 'run'},{tmp_path / 'model'}")
+    name = "encoder.model.encoder.layer.0.intermediate.dense.weight"
+    own, other, both = (one.state_dict()[name] for one in (run, exported, mean))
+    assert not torch.allclose(other, own, atol=0.05)
+    torch.testing.assert_close(both, own, atol=0.05, rtol=0.05)
+
+
 def test_biases_move_scores(folder: Path, tmp_path: Path) -> None:
     (document, *_) = read_part(load_run(folder / "run")[0].config.data, "dev")
     counts = {}

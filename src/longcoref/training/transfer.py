@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn import functional
 
@@ -16,15 +17,19 @@ from longcoref.runtime.model import find_model, open_model
 from longcoref.training import checkpoints
 from longcoref.training.model import CorefModel
 
+_UP, _DOWN = "intermediate.dense.weight", "output.dense.weight"  # of the neurons of a layer
+
 
 def start_from(model: CorefModel, sources: str) -> None:
     """Gives a model the weights of a run, of a model directory or of a shipped model, or the mean of several.
 
     Several sources are separated by commas; of a run, the best weights are taken. The model may have further features
     after those of a source, and a genre's share of mention scoring: they start at zero. The scorer of noun phrases
-    serves training only, and either may have one.
+    serves training only, and either may have one. Models that were exported have the neurons of a layer in orders of
+    their own, so those of the first source are sought in the others before the mean is taken.
     """
-    found = [_widened(source, model) for source in sources.split(",")]
+    first, *others = (_widened(source, model) for source in sources.split(","))
+    found = [first, *(_aligned(other, first) for other in others)]
     try:
         model.load_state_dict({name: torch.stack([one[name] for one in found]).mean(0) for name in found[0]})
     except (KeyError, RuntimeError) as error:
@@ -48,6 +53,19 @@ def _widened(source: str, model: CorefModel) -> dict[str, Tensor]:
                 missing = own[name].shape[1] - tensors[name].shape[1]
                 tensors[name] = functional.pad(tensors[name], (0, max(0, missing)))
     return {name: tensor for name, tensor in tensors.items() if name in own or not name.startswith("phrases.")}
+
+
+def _aligned(tensors: dict[str, Tensor], first: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same weights with the neurons of each feed-forward layer in the order of the most similar ones in `first`."""
+    aligned = dict(tensors)
+    for name in tensors:
+        if not name.endswith(_UP) or name not in first:
+            continue
+        up, down = name.removesuffix("weight"), name.removesuffix(_UP) + _DOWN
+        own, wanted = (functional.normalize(torch.cat([one[name], one[down].T], 1), dim=1) for one in (tensors, first))
+        order = torch.from_numpy(linear_sum_assignment((wanted @ own.T).numpy(), maximize=True)[1])
+        aligned |= {name: tensors[name][order], f"{up}bias": tensors[f"{up}bias"][order], down: tensors[down][:, order]}
+    return aligned
 
 
 def _exported(source: str, model: CorefModel) -> tuple[dict[str, Tensor], tuple[str, ...]]:
