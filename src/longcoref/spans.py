@@ -9,9 +9,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import NamedTuple, overload
-
-import numpy as np
 
 
 class CharSpan(NamedTuple):
@@ -78,10 +77,8 @@ class CharSpans(Sequence[CharSpan]):
 
     def gaps(self, least: int) -> list[tuple[int, CharSpan]]:
         """The number of each span that begins at least this far from the end of the one before, and what is between."""
-        before, starts = np.asarray(self._ends)[:-1], np.asarray(self._starts)[1:]
-        wide = np.flatnonzero(starts - before >= least)
-        between = zip(before[wide].tolist(), starts[wide].tolist(), strict=True)
-        return list(zip((wide + 1).tolist(), map(char_span, between), strict=True))
+        between = zip(self._ends, islice(self._starts, 1, None), strict=False)
+        return [(index, char_span(gap)) for index, gap in enumerate(between, 1) if gap[1] - gap[0] >= least]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CharSpans):
