@@ -23,7 +23,7 @@ from longcoref.formats import find_data, read_part
 from longcoref.memory import memory_policy
 from longcoref.spans import WordSpan
 from longcoref.training import checkpoints
-from longcoref.training.data import prepare
+from longcoref.training.data import add_endings, prepare
 from longcoref.training.loop import Trainer
 from longcoref.training.schedule import schedule
 from tiny import write_tiny_corpus, write_tiny_encoder
@@ -279,3 +279,25 @@ def test_a_corpus_that_is_not_there_is_said_so(monkeypatch: pytest.MonkeyPatch, 
         find_data("nowhere")
     with pytest.raises(ConfigError, match="names no dev documents"):
         read_part(Config().data, "dev")
+
+
+def test_possessors_get_their_ending_once_and_verbs_stay_outside() -> None:
+    sentences = [
+        ["Ann", "'s", "aunt", "met", "Bob", "’s", "cat", "."],
+        ["It", "'s", "late", "and", "Ann", "'s", "not", "in"],
+    ]
+    clusters = [
+        cluster_of([WordSpan(0, 1), WordSpan(12, 13)]),  # Ann
+        cluster_of([WordSpan(0, 3)]),
+        cluster_of([WordSpan(4, 5), WordSpan(4, 6)]),  # Bob, and Bob’s, which has its ending
+        cluster_of([WordSpan(8, 9)]),
+    ]
+    document = document_of_words("a", sentences, clusters=clusters)
+    extended = add_endings(document)
+    assert [list(cluster.spans) for cluster in extended.clusters or ()] == [
+        [(0, 2), (12, 13)],
+        [(0, 3)],
+        [(4, 5), (4, 6)],
+        [(8, 9)],
+    ]
+    assert add_endings(extended) == extended

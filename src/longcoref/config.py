@@ -41,6 +41,8 @@ class ExtraConfig:
     """Only noun phrases are known: a scorer of their own learns their extent, and the encoder with it."""
     keep_singletons: bool = True
     """Whether entities with a single mention are trained on and scored; a corpus without annotated ones must not."""
+    add_endings: bool = False
+    """Whether a training mention before a possessive ending gets it ("Ann's"): OntoGUM's have it, LitBank's do not."""
 
     @property
     def known(self) -> Literal["all", "links", "phrases"]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from longcoref.clusters import gold_entities
+from longcoref.clusters import Mention, gold_entities
 from longcoref.config import Config, ModelConfig
 from longcoref.document import Document
+from longcoref.english.grammar import POSSESSIVES, Case, case_of
+from longcoref.english.lexicon import FUNCTION_WORDS
 from longcoref.errors import ConfigError, unknown_name
 from longcoref.features.candidates import Candidates, candidates_of
 from longcoref.features.speech import PlacedFacts, document_facts
@@ -67,6 +69,25 @@ class Example:
     def facts(self, spans: npt.NDArray[np.int64]) -> list[PlacedFacts]:
         """The facts of proposed spans, shape (spans, 2)."""
         return document_facts(self.document.words, self.document.sentences, spans.tolist())
+
+
+def add_endings(document: Document) -> Document:
+    """The document with possessors that include their ending, "Ann's" for "Ann"; in "it's" it is a verb."""
+    words = document.words
+    known = {span for cluster in document.clusters or () for span in cluster.spans}
+
+    def extended(mention: Mention) -> Mention:
+        longer = WordSpan(mention.span.start, mention.span.end + 1)
+        if longer in known or not POSSESSIVES.intersection(words[longer.end - 1 : longer.end]):
+            return mention
+        if words[longer.end - 2].lower() in FUNCTION_WORDS:
+            return mention
+        case = case_of(words, mention.span, opens_sentence=False)
+        return replace(mention, span=longer) if case is Case.POSSESSIVE else mention
+
+    return document.with_clusters(
+        [replace(cluster, mentions=tuple(map(extended, cluster.mentions))) for cluster in document.clusters or ()]
+    )
 
 
 def prepare(document: Document, tokenizer: Tokenizer, config: Config, overlap: float | None = None) -> Example:

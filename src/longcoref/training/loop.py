@@ -28,7 +28,7 @@ from longcoref.nn.encoder import Encoder, parameter_groups
 from longcoref.training import checkpoints
 from longcoref.training.augmentation import Renamer, drop_pieces
 from longcoref.training.cache import VectorCache
-from longcoref.training.data import Example, crop, prepare
+from longcoref.training.data import Example, add_endings, crop, prepare
 from longcoref.training.inference import evaluate_torch
 from longcoref.training.model import CorefModel
 from longcoref.training.schedule import schedule, without_denormals
@@ -83,9 +83,12 @@ class Trainer:
         self._pools = [(range(len(train)), config.data.documents)]  # examples of a corpus, and how many an epoch takes
         for extra, _ in self._extra:
             first = len(self._examples)
+            further = read_extra(extra, "train")
+            if extra.add_endings:
+                further = [add_endings(document) for document in further]
             self._examples += [
                 replace(prepare(document, encoder.tokenizer, config, overlap), known=extra.known)
-                for document in read_extra(extra, "train")
+                for document in further
             ]
             self._pools.append((range(first, len(self._examples)), extra.documents))
         self._renamer = Renamer(train)
