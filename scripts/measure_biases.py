@@ -3,18 +3,32 @@
 LITBANK is a clone of lrec2020-coref, and each model has its fold; with --ontogum it is a clone of GUM, whose dev part
 is scored without singletons. A setting is what is added to the scores of mentions and to those of links, as with
 `longcoref export --mention-bias --link-bias`. The dev documents are read as by `resolve`, with the default memory and
-post-processing.
+post-processing. With --types, a clone of litbank, it also prints how many of the names and nouns are found.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import mean
 
+from longcoref.document import Document
 from longcoref.evaluation import evaluate
 from longcoref.formats import read_corpus
 from longcoref.resolver import load
+
+
+def found_of(keys: Sequence[Document], responses: Sequence[Document]) -> dict[str, float]:
+    """The percentages of the annotated mentions of each kind that are found with exact boundaries."""
+    known, found = Counter[str](), Counter[str]()
+    for key, response in zip(keys, responses, strict=True):
+        spans = {span for cluster in response.clusters or () for span in cluster.spans}
+        for mention in (mention for cluster in key.clusters or () for mention in cluster.mentions if mention.kind):
+            known[mention.kind or ""] += 1
+            found[mention.kind or ""] += mention.span in spans
+    return {kind: 100 * found[kind] / count for kind, count in known.items()}
 
 
 def main() -> None:
@@ -24,15 +38,24 @@ def main() -> None:
     parser.add_argument("models", nargs="+")
     parser.add_argument("--biases", default="0:0", metavar="MENTIONS:LINKS,...")
     parser.add_argument("--ontogum", action="store_true")
+    parser.add_argument("--types")
     options = parser.parse_args()
     format = "ontogum" if options.ontogum else "litbank"
     folds = [
-        list(read_corpus(options.corpus, format=format, fold=None if options.ontogum else fold, part="dev"))
+        list(
+            read_corpus(
+                options.corpus,
+                format=format,
+                fold=None if options.ontogum else fold,
+                part="dev",
+                types=options.types,
+            )
+        )
         for fold in range(len(options.models))
     ]
     for setting in options.biases.split(","):
         mention, link = map(float, setting.split(":"))
-        scores, found = [], []
+        scores, found, kinds = [], [], []
         for path, documents in zip(options.models, folds, strict=True):
             resolver = load(path, threads=1)
             heads = resolver.model.heads
@@ -43,9 +66,11 @@ def main() -> None:
             )
             scores.append(100 * result.scores.conll_f1)
             found.append(result.as_json()["mentions"])
+            kinds.append(found_of(documents, result.responses))
         mentions = ", ".join(f"{name} {mean(one[name] for one in found):.1f}" for name in ("precision", "recall"))
         each = " ".join(f"{score:.2f}" for score in scores)
-        print(f"{setting:>9}: {each}, mean {mean(scores):.2f}; mentions: {mentions}", flush=True)
+        shown = "".join(f", {kind} {mean(one[kind] for one in kinds):.1f}" for kind in kinds[0])
+        print(f"{setting:>9}: {each}, mean {mean(scores):.2f}; mentions: {mentions}{shown}", flush=True)
 
 
 if __name__ == "__main__":
