@@ -3,32 +3,19 @@
 LITBANK is a clone of lrec2020-coref, and each model has its fold; with --ontogum it is a clone of GUM, whose dev part
 is scored without singletons. A setting is what is added to the scores of mentions and to those of links, as with
 `longcoref export --mention-bias --link-bias`. The dev documents are read as by `resolve`, with the default memory and
-post-processing. With --types, a clone of litbank, it also prints how many of the names and nouns are found.
+post-processing. With --types-data, a clone of litbank, it also prints how many of the names and nouns are found.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from statistics import mean
 
-from longcoref.document import Document
 from longcoref.evaluation import evaluate
 from longcoref.formats import read_corpus
 from longcoref.resolver import load
-
-
-def found_of(keys: Sequence[Document], responses: Sequence[Document]) -> dict[str, float]:
-    """The percentages of the annotated mentions of each kind that are found with exact boundaries."""
-    known, found = Counter[str](), Counter[str]()
-    for key, response in zip(keys, responses, strict=True):
-        spans = {span for cluster in response.clusters or () for span in cluster.spans}
-        for mention in (mention for cluster in key.clusters or () for mention in cluster.mentions if mention.kind):
-            known[mention.kind or ""] += 1
-            found[mention.kind or ""] += mention.span in spans
-    return {kind: 100 * found[kind] / count for kind, count in known.items()}
+from score_predictions import found_of
 
 
 def main() -> None:
@@ -38,7 +25,7 @@ def main() -> None:
     parser.add_argument("models", nargs="+")
     parser.add_argument("--biases", default="0:0", metavar="MENTIONS:LINKS,...")
     parser.add_argument("--ontogum", action="store_true")
-    parser.add_argument("--types")
+    parser.add_argument("--types-data")
     options = parser.parse_args()
     format = "ontogum" if options.ontogum else "litbank"
     folds = [
@@ -48,7 +35,7 @@ def main() -> None:
                 format=format,
                 fold=None if options.ontogum else fold,
                 part="dev",
-                types=options.types,
+                types=options.types_data,
             )
         )
         for fold in range(len(options.models))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from longcoref.clusters import Cluster, Mention
@@ -81,15 +82,19 @@ def show(name: str, keys: list[Document], responses: list[Document]) -> None:
         ("CEAF-e", scores.ceaf_e.f1),
     )
     print(f"{name:9}{len(keys):3} documents", *(f"  {metric} {100 * value:.2f}" for metric, value in parts))
-    known: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    if found := found_of(keys, responses):
+        print("  found:", ", ".join(f"{kind} {share:.1f} %" for kind, share in found.items()))
+
+
+def found_of(keys: Sequence[Document], responses: Sequence[Document]) -> dict[str, float]:
+    """The percentages of the annotated mentions of each kind that are found with exact boundaries."""
+    known, found = Counter[str](), Counter[str]()
     for key, response in zip(keys, responses, strict=True):
         spans = {span for cluster in response.clusters or () for span in cluster.spans}
         for mention in (mention for cluster in key.clusters or () for mention in cluster.mentions if mention.kind):
             known[mention.kind or ""] += 1
             found[mention.kind or ""] += mention.span in spans
-    if known:
-        print("  found:", ", ".join(f"{kind} {100 * found[kind] / count:.1f} %" for kind, count in known.items()))
+    return {kind: 100 * found[kind] / count for kind, count in known.items()}
 
 
 if __name__ == "__main__":
