@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from longcoref.features.candidates import head_words
 from longcoref.features.facts import mention_facts
 from longcoref.runtime.heads import CLOSED
-from longcoref.runtime.mentions import best_of_heads
+from longcoref.runtime.mentions import are_first_names, best_of_heads
 
 WORDS = ("the", "her", "old", "Man", "ann", "'s", "’", "hat", "of", "who", ",", "and", "or", "she", "")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8)
@@ -62,3 +62,22 @@ def test_of_the_spans_with_one_head_the_best_is_proposed() -> None:
         grid[start, end - start - 1] = score
     assert spans[best_of_heads(spans, grid, words)].tolist() == [[0, 6], [4, 6], [4, 9], [7, 9]]
     assert len(best_of_heads(spans[:0], grid, words)) == 0
+
+
+@pytest.mark.parametrize(
+    ("longer", "left"),
+    [
+        (("Malcolm", "X"), ["Malcolm X"]),
+        (("James", "Monroe", "King"), ["James Monroe King"]),
+        (("Malcolm", "and", "Betty"), ["Malcolm", "Malcolm and Betty"]),
+        (("My", "Dad"), ["My", "My Dad"]),
+    ],
+)
+def test_the_first_words_of_a_name_are_no_mention(longer: tuple[str, ...], left: list[str]) -> None:
+    words = [*longer, "Malcolm"]
+    spans = np.array([*((0, end) for end in range(1, len(longer) + 1) if words[end - 1] != "and"), (len(longer),) * 2])
+    spans[-1, 1] += 1
+    first = are_first_names(spans, np.ones(len(spans), dtype=bool), words)
+    assert [" ".join(words[start:end]) for start, end in spans[~first].tolist()] == [*left, "Malcolm"]
+    assert not are_first_names(spans, np.arange(len(spans)) == 0, words).any()
+    assert len(are_first_names(spans[:0], np.zeros(0, dtype=bool), words)) == 0

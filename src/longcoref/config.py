@@ -120,7 +120,8 @@ class ProposalConfig:
     ratio: float = 0.4
     """At most this many proposals for each word (or piece, as `model.unit` says)."""
     one_per_head: bool = False
-    """Whether at most one mention is proposed for each head word, the best; not so in the paper."""
+    """Whether at most one mention is proposed for each head word, the best, and none that is the first words of a
+    person's name; not so in the paper."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from longcoref.config import ProposalConfig
 from longcoref.errors import UsageError
 from longcoref.features.candidates import Candidates, candidates_of, head_words
-from longcoref.features.facts import MentionFacts
+from longcoref.features.facts import MentionFacts, is_pronoun
 from longcoref.runtime.heads import Floats
 from longcoref.runtime.model import Model
 from longcoref.spans import WordSpan
@@ -49,6 +49,10 @@ def propose(
         spans = _given(given, sentences, candidates)
         np.maximum(grid, 0, out=grid)  # given mentions are never rejected
     x = heads.span_vectors(vectors, candidates, spans)
+    if given is None and config.proposals.one_per_head and "PER" in config.model.types:
+        people = heads.labels("type", x).argmax(1) == config.model.types.index("PER")
+        whole = ~are_first_names(spans, people, words)
+        spans, x = spans[whole], x[whole]
     return spans, x, _scores(grid, spans).astype(np.float32)
 
 
@@ -61,6 +65,17 @@ def best_of_heads(spans: Integers, grid: Floats, words: Sequence[str]) -> Intege
     heads = head_words(words, spans[:, 0], spans[:, 1])
     order = np.lexsort((-_scores(grid, spans), heads))
     return np.sort(order[np.flatnonzero(np.diff(heads[order], prepend=-1))])
+
+
+def are_first_names(spans: Integers, people: npt.NDArray[np.bool_], words: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which spans, in text order, are only the first words of a person's name that is proposed, too ("Malcolm" X)."""
+    (start, end), after = spans.T, np.append(spans[1:], [[-1, -1]], axis=0)
+    begun = np.flatnonzero((start == after[:, 0]) & people & np.append(people[1:], False))
+    first = np.zeros(len(spans), dtype=bool)
+    for row in begun.tolist():
+        name = words[start[row] : after[row, 1]]
+        first[row] = all(word[:1].isupper() for word in name) and not is_pronoun(words[end[row] - 1])
+    return first
 
 
 def _given(given: Sequence[Sequence[WordSpan]], sentences: Sequence[WordSpan], candidates: Candidates) -> Integers:
