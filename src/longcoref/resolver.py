@@ -20,7 +20,6 @@ from longcoref.errors import UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, chosen_policy
 from longcoref.mention import MentionRecord
 from longcoref.outcome import annotation, collect, post_processed
-from longcoref.pipe import outcomes
 from longcoref.reading import Reading
 from longcoref.result import Result
 from longcoref.runtime.model import Model, open_model
@@ -173,6 +172,8 @@ class Resolver:
         With several `processes`, each opens the model and takes `batch_size` texts at a time. If a text kills its
         process (by running out of memory), its result is an error as well, and the others are not affected.
         """
+        from longcoref.pipe import outcomes  # not at the top, because of the time that multiprocessing takes
+
         opened = partial(_opened, self._source, self.policy, self.book, self.model.style or None)
         return outcomes(texts, opened if processes > 1 else lambda: self, batch_size=batch_size, processes=processes)
 

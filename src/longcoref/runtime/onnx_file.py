@@ -8,9 +8,8 @@ runtime takes the branch itself.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,14 +87,14 @@ def with_branch(path: Path, condition: bool) -> bytes | None:
                 parts += [part for part in _fields(content, taken.value, taken.end) if part.number == _NODE]
         if not found:
             return None
-        written = BytesIO()  # unlike a list of parts, it holds the model only once
-        for field in model:
-            if field is not graph:
-                written.write(content[field.start : field.end])
-        written.write(_written(_GRAPH << 3 | _BYTES) + _written(sum(part.end - part.start for part in parts)))
-        for part in parts:
-            written.write(content[part.start : part.end])
-        return written.getvalue()
+        others = [field for field in model if field is not graph]
+        start = _written(_GRAPH << 3 | _BYTES) + _written(sum(part.end - part.start for part in parts))
+        with memoryview(content) as view:  # its slices are no copies
+            return b"".join([*_slices(view, others), start, *_slices(view, parts)])
+
+
+def _slices(view: memoryview, fields: Sequence[_Field]) -> list[memoryview]:
+    return [view[field.start : field.end] for field in fields]
 
 
 def product_model(weights: npt.NDArray[np.floating[Any]]) -> bytes:

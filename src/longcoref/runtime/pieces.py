@@ -91,6 +91,9 @@ class Tokenizer:
     @property
     def largest_id(self) -> int:
         """The largest id in the vocabulary."""
+        last = self._tokenizer.get_vocab_size(with_added_tokens=True) - 1
+        if self._tokenizer.id_to_token(last) is not None:  # numbered from 0 without a gap; a list of all takes long
+            return last
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=self.unknown)
 
     def _id(self, purpose: str, *pieces: str | None) -> int:
