@@ -15,7 +15,7 @@ import longcoref
 
 PACKAGE = Path(longcoref.__file__).parent
 
-FOUNDATION = {"cancellation", "spans", "clusters", "document", "config", "errors", "files", "plan", "temporary"}
+FOUNDATION = {"cancellation", "spans", "clusters", "document", "config", "errors", "files", "plan", "temporary", "toml"}
 LOGIC = {"english", "text", "formats", "memory", "metrics", "features", "mention"}
 SURFACE = {"resolver", "reading", "pipe", "result", "outcome", "corrections", "summary", "render"}
 ENDS = {"cli", "server", "spacy_component", "__main__"}

@@ -187,6 +187,19 @@ def test_a_run_with_further_features_starts_where_the_other_ended(tiny: list[str
         scores("other", start, features("spoke", *known))
 
 
+def test_a_run_may_have_types_that_its_start_lacks(tiny: list[str], tmp_path: Path) -> None:
+    def head(name: str, *settings: str) -> tuple[torch.Tensor, torch.Tensor]:
+        short = [*tiny, "train.pretrain_epochs=0", "train.epochs=0", *settings]
+        run(load_config(CONFIGS / "tiny.toml", short), tmp_path / name)
+        weights = final(tmp_path / name)
+        return weights["model/heads.type_head.weight"], weights["model/heads.type_head.bias"]
+
+    first = head("first", 'model.types=["PER", "ORG"]')
+    more = head("more", 'model.types=["ORG", "THING", "PER"]', f"train.start={tmp_path / 'first'}")
+    for known, found in zip(first, more, strict=True):
+        torch.testing.assert_close(found, torch.stack([known[1], 0 * known[0], known[0]]))
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

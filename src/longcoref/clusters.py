@@ -19,9 +19,9 @@ KINDS = ("PROP", "NOM", "PRON")
 class Mention:
     """A span of words that refers to an entity, as annotated.
 
-    `kind` is how it refers (PROP, NOM, PRON) and `type` what it refers to (PER, FAC, GPE, LOC, VEH, ORG);
-    either is None if the data does not say. `score` is the probability that it belongs to its cluster, where a model
-    put it there, and None where people did; two mentions that differ only in it are equal.
+    `kind` is how it refers (PROP, NOM, PRON) and `type` what it refers to (PER, FAC, GPE, LOC, VEH, ORG, EVENT, TIME,
+    THING); either is None if the data does not say. `score` is the probability that it belongs to its cluster, where a
+    model put it there, and None where people did; two mentions that differ only in it are equal.
     """
 
     span: WordSpan

@@ -6,7 +6,6 @@ nearest right one; for a value of the wrong type, the error says where it is. `-
 
 from __future__ import annotations
 
-import sys
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from longcoref.errors import ConfigError, quoted, unknown_name
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from longcoref.toml import tomllib
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from longcoref.toml import tomllib
 
 # Bits of a gender and number.
 MASCULINE, FEMININE, NEUTER, PLURAL = 1, 2, 4, 8

@@ -17,7 +17,6 @@ import math
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -37,11 +36,7 @@ from longcoref.runtime.ensemble import EnsembleEncoder, EnsembleHeads
 from longcoref.runtime.foreign import as_model_error
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.pieces import Tokenizer
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from longcoref.toml import tomllib
 
 SCHEMA = "longcoref-model/1"
 DEFAULT = "default"

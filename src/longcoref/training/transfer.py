@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -9,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn import functional
 
-from longcoref.config import load_config
+from longcoref.config import ModelConfig, load_config
 from longcoref.errors import ConfigError
 from longcoref.nn.import_encoder import imported_weights
 from longcoref.runtime.heads import GATES, PRODUCT
@@ -24,9 +25,9 @@ def start_from(model: CorefModel, sources: str) -> None:
     """Gives a model the weights of a run, of a model directory or of a shipped model, or the mean of several.
 
     Several sources are separated by commas; of a run, the best weights are taken. The model may have further features
-    after those of a source, and a genre's share of mention scoring: they start at zero. The scorer of noun phrases
-    serves training only, and either may have one. Models that were exported have the neurons of a layer in orders of
-    their own, so those of the first source are sought in the others before the mean is taken.
+    after those of a source, types that a source lacks, and a genre's share of mention scoring: they start at zero. The
+    scorer of noun phrases serves training only, and either may have one. Models that were exported have the neurons of
+    a layer in orders of their own, so those of the first source are sought in the others before the mean is taken.
     """
     first, *others = (_widened(source, model) for source in sources.split(","))
     found = [first, *(_aligned(other, first) for other in others)]
@@ -37,13 +38,14 @@ def start_from(model: CorefModel, sources: str) -> None:
 
 
 def _widened(source: str, model: CorefModel) -> dict[str, Tensor]:
-    """The weights of a source, with zeros for what the features of `model` have more."""
+    """The weights of a source, with zeros for what the features and types of `model` have more."""
     if (folder := Path(source)).joinpath("config.toml").is_file():
         tensors = checkpoints.load(folder / "best.safetensors").tensors
-        known = load_config(folder / "config.toml").model.features
+        config = load_config(folder / "config.toml").model
     else:
-        tensors, known = _exported(source, model)
-    own, wanted = model.state_dict(), model.config.model.features
+        tensors, config = _exported(source, model)
+    own, known, wanted = model.state_dict(), config.features, model.config.model.features
+    tensors = _typed(tensors, config.types, model)
     if wanted[: len(known)] == known:
         new = {f"heads.feature_embeddings.{number}.weight" for number in range(len(known), len(wanted))}
         own_only = ("heads.mention_genre.weight", "phrases.weight", "phrases.bias", *new)
@@ -68,8 +70,20 @@ def _aligned(tensors: dict[str, Tensor], first: dict[str, Tensor]) -> dict[str, 
     return aligned
 
 
-def _exported(source: str, model: CorefModel) -> tuple[dict[str, Tensor], tuple[str, ...]]:
-    """The weights of a model directory, as a run has them, and the features that they know.
+def _typed(tensors: dict[str, Tensor], known: Sequence[str], model: CorefModel) -> dict[str, Tensor]:
+    """The weights with a classifier of the types of `model`: the rows of those that are known, zeros for the others."""
+    typed = dict(tensors)
+    for name, own in model.state_dict().items():
+        if name.startswith("heads.type_head."):
+            nothing = torch.zeros_like(own[0])
+            typed[name] = torch.stack(
+                [tensors[name][known.index(one)] if one in known else nothing for one in model.config.model.types]
+            )
+    return typed
+
+
+def _exported(source: str, model: CorefModel) -> tuple[dict[str, Tensor], ModelConfig]:
+    """The weights of a model directory, as a run has them, and the config that they were made with.
 
     Rounded matrices stay as they are, factored products are multiplied out, and gates are dropped: they are made again
     when the run is exported.
@@ -84,4 +98,4 @@ def _exported(source: str, model: CorefModel) -> tuple[dict[str, Tensor], tuple[
         weights["link.hidden.weight"] = torch.cat([before, factor @ product, after], 1)
     tensors = {f"heads.{name}": value for name, value in weights.items() if name not in GATES}
     encoder = imported_weights(find_model(source) / "encoder.onnx", model.encoder)
-    return tensors | {f"encoder.model.{name}": value for name, value in encoder.items()}, opened.config.model.features
+    return tensors | {f"encoder.model.{name}": value for name, value in encoder.items()}, opened.config.model

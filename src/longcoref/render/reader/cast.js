@@ -6,7 +6,7 @@ const rows = byId("cast-rows");
 let listed = [];
 
 const KINDS = { PROP: "names", NOM: "descriptions", PRON: "pronouns" };
-const MANY = { PER: "people", FAC: "buildings", GPE: "towns", LOC: "places", VEH: "vehicles", ORG: "organisations", none: "others" };
+const MANY = { PER: "people", FAC: "buildings", GPE: "towns", LOC: "places", VEH: "vehicles", ORG: "organisations", EVENT: "events", TIME: "times", THING: "things", none: "others" };
 const ORDERS = {
   mentions: () => 0, // the order of the cast
   quotations: (a, b) => b.quotes.length - a.quotes.length,
@@ -14,7 +14,7 @@ const ORDERS = {
   name: (a, b) => oneLine(a.name).localeCompare(oneLine(b.name), "en", { sensitivity: "base", numeric: true }),
   type: (a, b) => typeOf(a).localeCompare(typeOf(b)),
 };
-const TYPES = { PER: "person", FAC: "building", GPE: "country or town", LOC: "place", VEH: "vehicle", ORG: "organisation", none: "no type" };
+const TYPES = { PER: "person", FAC: "building", GPE: "country or town", LOC: "place", VEH: "vehicle", ORG: "organisation", EVENT: "event", TIME: "time", THING: "thing", none: "no type" };
 
 function renderCast() {
   const wanted = oneLine(state.query.trim()).toLowerCase();

@@ -6,7 +6,7 @@ const HINT = "Select an entity in the cast or the text. Then n and p step throug
 const HINT_TO_CORRECT = "To correct something, click on it; to add a mention, select its words.";
 const MOST_COMPANIONS = 8;
 const MOST_WORDINGS = 8;
-const ENTITY_TYPES = ["PER", "FAC", "GPE", "LOC", "VEH", "ORG"];
+const ENTITY_TYPES = ["PER", "FAC", "GPE", "LOC", "VEH", "ORG", "EVENT", "TIME", "THING"];
 
 function percent(share) {
   return `${Math.round(share * 100)}\u00a0%`;
