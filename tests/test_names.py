@@ -144,6 +144,14 @@ def test_a_name_that_fits_two_alike_is_nobody_s() -> None:
     assert name("Hallow") not in owner
 
 
+def test_a_name_is_rather_that_of_one_who_has_it_in_this_form() -> None:
+    known = {name("Thomas Hallow"): 3, name("Tom Moss"): 3}
+    _, owner = people_of({**known, name("Thomas"): 2, name("Tom"): 2}, {})
+    assert owner[name("Thomas")] == owner[name("Thomas Hallow")] != owner[name("Tom")] == owner[name("Tom Moss")]
+    _, owner = people_of({name("Thomas Hallow"): 50, name("Tom Moss"): 1, name("Tom"): 30}, {})
+    assert owner[name("Tom")] == owner[name("Thomas Hallow")]  # who is named much more often
+
+
 def test_a_given_name_that_nobody_has_may_be_an_initial() -> None:
     arden = {name("L. Arden"): 1, name("Miss Arden"): 5, name("Lydia"): 11}
     _, owner = people_of(arden, {})

@@ -143,15 +143,20 @@ def people_of(names: Mapping[Name, int], genders: Mapping[Name, Counter[int]]) -
 
 
 def _same_part(name: Name, numbers: Iterable[int], people: Sequence[Person]) -> list[int]:
-    """Of people who share a part with a name, those who have it in the same position, if there are any."""
+    """Of people who share a part with a name, those who have it in the same position, if there are any.
+
+    If some of them have it in the same form, it is theirs.
+    """
     numbers = list(numbers)
     if len(name.parts) > 1:
         return [n for n in numbers if any(name.family == other.family or not other.family for other in people[n].names)]
     if name.titled:
-        same = [n for n in numbers if any(other.family == name.titled for other in people[n].names)]
+        same = exact = [n for n in numbers if any(other.family == name.titled for other in people[n].names)]
     else:
         key = name.given or name.alone
         same = [n for n in numbers if key and any(key in (other.given, other.alone) for other in people[n].names)]
+        exact = [n for n in same if any(name.parts[0] == other.parts[0] for other in people[n].names)]
     most = max((people[n].count for n in numbers), default=0)
-    # Hyde is Mr. Hyde rather than a Hyde Stevenson who is named once, on the title page.
-    return [n for n in same if CLEAR * people[n].count > most] or numbers
+    # Thomas is Thomas Sam rather than Tom Brown, Hyde is Mr. Hyde rather than a Hyde Stevenson named once, on a title page.
+    kept = ([n for n in found if CLEAR * people[n].count > most] for found in (exact, same))
+    return next(filter(None, kept), numbers)
