@@ -29,7 +29,7 @@ from longcoref.silver.types import likely_types
 from longcoref.text import tokenize
 from longcoref.training.types import fit_types
 
-TEXTS, CHARACTERS = 360, 6000
+TEXTS, CHARACTERS = 1000, 6000
 Table = npt.NDArray[np.floating]
 
 
