@@ -157,6 +157,7 @@ def _same_part(name: Name, numbers: Iterable[int], people: Sequence[Person]) -> 
         same = [n for n in numbers if key and any(key in (other.given, other.alone) for other in people[n].names)]
         exact = [n for n in same if any(name.parts[0] == other.parts[0] for other in people[n].names)]
     most = max((people[n].count for n in numbers), default=0)
-    # Thomas is Thomas Sam rather than Tom Brown, Hyde is Mr. Hyde rather than a Hyde Stevenson named once, on a title page.
+    # Thomas is Thomas Sam rather than Tom Brown, and Hyde is Mr. Hyde rather than a Hyde Stevenson named once, on a
+    # title page.
     kept = ([n for n in found if CLEAR * people[n].count > most] for found in (exact, same))
     return next(filter(None, kept), numbers)
