@@ -100,6 +100,71 @@ def test_hiding_keeps_every_mention_and_its_entity(seed: int, share: float) -> N
         assert after is before
 
 
+TALK = """Ann Moss met Tom Hale at the mill, and Tom saw that Ann was cold.
+
+"Where have you been?" he asked.
+
+"I lost my hat," said Ann.
+
+"Then you shall have mine, Ann," he said.
+
+"You are kind," said Ann, "but I will not take it."
+
+"My aunt, Ann, would like you," said Tom."""
+PEOPLE = {"Ann": "Ann Moss", "Tom": "Tom Hale", "he": "Tom Hale"}
+
+
+def talk() -> Document:
+    """A conversation of two people as a teacher sees it that takes each "I", "you" and "my" for a person of its own."""
+    document = tokenize(TALK, id="talk")
+    people: dict[str, list[Mention]] = {}
+    for index, word in enumerate(document.words):
+        if word in PEOPLE:
+            full = document.words[index + 1] in ("Moss", "Hale")
+            mention = Mention(WordSpan(index, index + 1 + full), "PRON" if word == "he" else "PROP", "PER", 0.5)
+            people.setdefault(PEOPLE[word], []).append(mention)
+        elif word.lower() in ("i", "you", "my", "mine"):
+            people[f"{word}-{index}"] = [Mention(WordSpan(index, index + 1), "PRON", "PER", 0.5)]
+            if word == "My":
+                people["the aunt"] = [Mention(WordSpan(index, index + 2), "NOM", "PER", 0.5)]
+    return document.with_clusters([Cluster(tuple(mentions)) for mentions in people.values()])
+
+
+def test_the_speaker_and_the_addressee_are_known_without_the_words_that_name_them() -> None:
+    found = hide_names(talk(), np.random.default_rng(0), share=1.0)
+    lines = [" ".join(found.words[start:end]) for start, end in found.sentences]
+    assert lines[1:] == [
+        '" Where have you been ? " he asked .',
+        '" I lost my hat . "',
+        '" Then you shall have mine . "',
+        '" You are kind , but I will not take it . "',
+        '" My aunt , Ann , would like you , " said Tom .',
+    ]
+    ann = next(cluster for cluster in found.clusters or () if found.text_of(cluster.spans[0]) == "Ann Moss")
+    assert [found.text_of(span) for span in ann.spans] == ["Ann Moss", "Ann", "I", "my", "you", "I", "Ann"]
+    assert [mention.score for mention in ann.mentions] == [0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 0.5]
+    tom = next(cluster for cluster in found.clusters or () if found.text_of(cluster.spans[0]) == "Tom Hale")
+    assert [found.text_of(span) for span in tom.spans] == ["Tom Hale", "Tom", "he", "mine", "Tom"]
+    assert {mention.score for mention in tom.mentions} == {0.5}  # "he" is who the teacher says
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_leaving_out_names_keeps_every_other_mention_with_its_words(seed: int, share: float) -> None:
+    before = talk()
+    after = hide_names(before, np.random.default_rng(seed), share=share)
+    pronouns = {"I", "my", "My", "mine", "you", "You"}
+
+    def told(document: Document) -> list[str]:
+        mentions = [document.text_of(span) for cluster in document.clusters or () for span in cluster.spans]
+        return sorted(text for text in mentions if text in pronouns)
+
+    assert told(after) == told(before) == sorted(word for word in before.words if word in pronouns)
+    names = {document.id: sum(word in PEOPLE for word in document.words) for document in (before, after)}
+    assert len(names) == 1
+    for cluster in after.clusters or ():
+        assert all(after.words[span.start] not in (",", ".", '"', "said") for span in cluster.spans)
+
+
 @pytest.mark.parametrize(
     ("sentence", "case"),
     [

@@ -23,12 +23,13 @@ from longcoref.book.naming import without_possessive
 from longcoref.book.revision import Revision
 from longcoref.document import Document
 from longcoref.english.grammar import POSSESSIVES, PRONOUNS_OF, Case, case_of
-from longcoref.english.lexicon import FEMININE, MASCULINE, NOT_NAMES, PRONOUNS, SPEECH_VERBS, TITLES
+from longcoref.english.lexicon import FEMININE, MASCULINE, NOT_NAMES, PRONOUNS, TITLES
 from longcoref.english.names import Name, contradict, parse_name
 from longcoref.mention import MentionRecord
 from longcoref.spans import CharSpan, WordSpan
 from longcoref.text import tokenize
-from longcoref.text.quotations import Quotation, find_quotations, paragraph_starts
+from longcoref.text.quotations import find_quotations, paragraph_starts
+from longcoref.text.tags import Removal, removable_tag, removable_vocative
 
 KINDS = ("narration", "dialogue", "speaker", "addressee", "alias")
 """The kinds of questions: who is the pronoun in narration, in a quotation; who speaks; who is addressed; the alias."""
@@ -199,9 +200,11 @@ def _possible(names: Names, excerpt: WordSpan, random: np.random.Generator) -> I
             near = [other for other in written[max(0, number - 12) : number + 12] if other.text == name.text]
             near = [other for other in near if 0 < abs(other.words.start - name.words.start) <= _NEAR]
             if quotation is not None and near:
-                edit = _addressee(document, quotation, name)
+                removal = removable_vocative(document.words, name.words, quotation)
+                edit = _without(document, "addressee", name, removal)
             if edit is None and near:
-                edit = _speaker(document, quotations, ending, name, starts)
+                removal = removable_tag(document.words, name.words, quotations, ending, starts)
+                edit = _without(document, "speaker", name, removal)
             if edit is None and (place := hidden_from.get(name.text)) is not None:
                 between = {
                     other.text
@@ -241,50 +244,14 @@ def _pronoun(names: Names, name: _Written, gender: int, *, quoted: bool) -> _Edi
     return _Edit("dialogue" if quoted else "narration", name.text, place, ((*place, pronoun),))
 
 
-def _addressee(document: Document, quotation: Quotation, name: _Written) -> _Edit | None:
-    """The quotation without the name that addresses somebody: "Go, Ann." becomes "Go."."""
-    words, (start, end) = document.words, name.words
-    if words[start - 1] != "," or end >= quotation.words.end or words[end] not in (",", ".", "!", "?"):
+def _without(document: Document, kind: str, name: _Written, removal: Removal | None) -> _Edit | None:
+    """The text without a tag or a vocative; the question is about the quotation that it belongs to."""
+    if removal is None:
         return None
-    replacement = (document.offsets[start - 1].start, document.offsets[end - 1].end, "")
-    return _Edit("addressee", name.text, document.characters(quotation.words), (replacement,))
-
-
-def _speaker(
-    document: Document,
-    quotations: Sequence[Quotation],
-    ending: Mapping[int, int],
-    name: _Written,
-    starts: Sequence[bool],
-) -> _Edit | None:
-    """The quotation without the tag after it: "Go," said Ann. becomes "Go."."""
-    words, (start, end) = document.words, name.words
-    if end + 1 >= len(words):
-        return None
-    if start and words[start - 1] in SPEECH_VERBS and start - 1 in ending:
-        number, after = ending[start - 1], end
-    elif start in ending and words[end] in SPEECH_VERBS:
-        number, after = ending[start], end + 1
-    else:
-        return None
-    quotation = quotations[number]
-    close = quotation.words.end - 1
-    neighbour = min(
-        (abs(quotation.words.start - other.words.end) for other in quotations[max(0, number - 1) : number]),
-        default=_NEAR,
-    )
-    if words[after] not in (".", ",") or after + 1 >= len(words) or close - quotation.words.start < 2 or neighbour > 30:
-        return None
-    edits = []
-    if words[close - 1] == "," and words[after] == ".":
-        edits.append((*document.offsets[close - 1], "."))
-    if starts[after + 1] and words[after] == ".":
-        edits.append((document.offsets[close].end, document.offsets[after].end, ""))
-    elif number + 1 < len(quotations) and quotations[number + 1].words.start == after + 1:
-        edits.append((document.offsets[close].start, document.offsets[after + 1].end, " "))
-    else:
-        return None
-    return _Edit("speaker", name.text, document.characters(quotation.words), tuple(edits))
+    (first, last), offsets = removal.words, document.offsets
+    edits = [(*offsets[removal.comma], ".")] if removal.comma is not None else []
+    edits.append((offsets[first - 1].end, offsets[last - 1].end, " " if removal.joins else ""))
+    return _Edit(kind, name.text, document.characters(removal.quotations[0].words), tuple(edits))
 
 
 def _rewrite(text: str, first: int, edits: Sequence[_Edit]) -> HiddenText:

@@ -32,7 +32,7 @@ def label(
     cells: CellsOption = 30,
     style: StyleOption = None,
     words: Annotated[int, typer.Option(help="Maximum number of words to take from each text.", min=1)] = 10_000,
-    hide: Annotated[float, typer.Option(help="Share of eligible names to replace with pronouns.", min=0, max=1)] = 0.6,
+    hide: Annotated[float, typer.Option(help="Share of eligible names to hide.", min=0, max=1)] = 0.6,
     kinds: Annotated[bool, typer.Option("--kinds/--no-kinds", help="Keep the teacher's kinds and types.")] = True,
     seed: Annotated[int, typer.Option(help="Seed for choosing the names to replace.")] = 0,
     processes: Annotated[int, typer.Option(help="Number of parallel processes.", min=1)] = 1,
@@ -41,9 +41,10 @@ def label(
     """Make training documents from unlabelled text, with a model as the teacher.
 
     Later names of people are replaced with pronouns, whose antecedents are
-    then known for certain. GAP's pronouns get the antecedents that people
-    chose. A text that already has a file in the output folder is skipped,
-    so an interrupted run can be started again.
+    then known for certain. Words that say who speaks or who is addressed are
+    left out where an "I" or a "you" is known to be that person. GAP's pronouns
+    get the antecedents that people chose. A text that already has a file in
+    the output folder is skipped, so an interrupted run can be started again.
 
     Examples:
       longcoref label novels/ --out silver/novels --processes 2

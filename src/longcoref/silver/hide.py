@@ -1,13 +1,16 @@
-"""Hidden names: a name that is replaced by a pronoun is a pronoun whose antecedent is known for certain.
+"""Hidden names: where a name is replaced by a pronoun or left out, somebody is known for certain.
 
-A teacher's labels repeat its mistakes. Hiding names adds labels that it does not know: wherever "Emma" was, "she"
-is Emma. Only names whose grammatical case can be told from the words around them are hidden, and only where an
-earlier mention of the same person is near, so that the sentence stays one that somebody might have written.
+A teacher's labels repeat its mistakes. Hiding names adds labels that it does not know. Wherever "Emma" was, "she" is
+Emma; without the tag, the "I" of "I will," said Emma. is still Emma, and so is the "you" of a quotation that no longer
+says to whom it is addressed. Only names whose grammatical case can be told from the words around them become pronouns,
+and only where the same person is mentioned shortly before, so that the text stays one that somebody might have written.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,52 +19,124 @@ from longcoref.book.table import clear_gender
 from longcoref.clusters import Cluster, Mention
 from longcoref.document import Document, document_of_words
 from longcoref.english.grammar import POSSESSIVES, PRONOUNS_OF, Case, case_of
-from longcoref.features.facts import HE_OR_SHE, MentionFacts
+from longcoref.features.facts import FIRST_PERSON, HE_OR_SHE, SECOND_PERSON, MentionFacts
 from longcoref.features.speech import document_facts
 from longcoref.spans import WordSpan
+from longcoref.text.quotations import DOUBLE, SINGLE, find_quotations, paragraph_starts
+from longcoref.text.tags import removable_tag, removable_vocative
 
-_REACH = 3  # sentences back within which the person must have been mentioned
+_REACH = 3  # sentences back within which a person must have been mentioned for a pronoun to be natural
+_NEAR = 150  # words back within which the person must have been mentioned whom a tag or vocative named
+_OPENING = DOUBLE.opening | {DOUBLE.straight} | SINGLE.opening
 
 
 @dataclass(frozen=True, slots=True)
 class _Hidden:
-    """A name to be replaced: the words to remove, and the pronoun to insert."""
+    """A hidden mention: the words that are removed with what stands there instead, and who is then known.
 
-    words: WordSpan
-    mention: WordSpan
-    pronoun: str
+    The `known` mentions belong to the cluster of that number, with this probability. A mention of whose words nothing
+    is left disappears.
+    """
+
+    cluster: int
+    edits: tuple[tuple[WordSpan, str], ...]
+    known: tuple[WordSpan, ...]
+    score: float | None = 1.0
+    is_pronoun: bool = False
 
 
 def hide_names(document: Document, random: np.random.Generator, *, share: float) -> Document:
-    """The document with a share of its later names of people replaced by the matching pronoun."""
-    hidden = _choose(document, random, share)
+    """The document with a share of its later names of people hidden."""
+    hidden = list(_choose(document, random, share))
     return _rewrite(document, hidden) if hidden else document
 
 
-def _choose(document: Document, random: np.random.Generator, share: float) -> list[_Hidden]:
+def _choose(document: Document, random: np.random.Generator, share: float) -> Iterator[_Hidden]:
     clusters = document.clusters or ()
     spans = sorted({span for cluster in clusters for span in cluster.spans})
     facts = dict(zip(spans, document_facts(document.words, document.sentences, spans), strict=True))
     nested = _nested(spans)
     starts = {sentence.start for sentence in document.sentences}
-    hidden = []
-    for cluster in clusters:
-        pronouns = PRONOUNS_OF.get(_gender([facts[span].facts for span in cluster.spans]))
-        if pronouns is None or any(mention.type not in ("PER", None) for mention in cluster.mentions):
+    speech = _Speech(document, {span: fact.facts for span, fact in facts.items()})
+    for number, cluster in enumerate(clusters):
+        if any(mention.type not in ("PER", None) for mention in cluster.mentions):
             continue
-        named, last = False, -_REACH - 1
-        for span in sorted(cluster.spans):
+        pronouns = PRONOUNS_OF.get(_gender([facts[span].facts for span in cluster.spans]))
+        named, last = False, WordSpan(-_NEAR, -_NEAR)
+        for mention in sorted(cluster.mentions, key=lambda mention: mention.span):
+            span = mention.span
             fact = facts[span]
             is_name = fact.facts.name is not None and not fact.facts.pronoun
-            near = fact.sentence - last <= _REACH
-            last = fact.sentence
-            if is_name and named and near and span not in nested and random.random() < share:
-                case = case_of(document.words, span, opens_sentence=span.start in starts)
-                if case is not None:
-                    end = span.end + (case is Case.POSSESSIVE and document.words[span.end - 1] not in POSSESSIVES)
-                    hidden.append(_Hidden(WordSpan(span.start, end), span, pronouns[case.value]))
+            hidden = None
+            if (
+                span.start - last.end < _NEAR
+                and (named or not is_name)
+                and span not in nested
+                and random.random() < share
+            ):
+                hidden = speech.hide(span, number, 1.0 if is_name else mention.score)
+                if hidden is None and is_name and pronouns and fact.sentence - facts[last].sentence <= _REACH:
+                    hidden = _as_pronoun(document, span, number, pronouns, opens_sentence=span.start in starts)
+            if hidden is not None:
+                yield hidden
             named |= is_name
-    return sorted(hidden, key=lambda item: item.words)
+            last = span
+
+
+def _as_pronoun(
+    document: Document, span: WordSpan, cluster: int, pronouns: Sequence[str], *, opens_sentence: bool
+) -> _Hidden | None:
+    case = case_of(document.words, span, opens_sentence=opens_sentence)
+    if case is None:
+        return None
+    end = span.end + (case is Case.POSSESSIVE and document.words[span.end - 1] not in POSSESSIVES)
+    pronoun = pronouns[case.value].capitalize() if opens_sentence else pronouns[case.value]
+    return _Hidden(cluster, ((WordSpan(span.start, end), pronoun),), (span,), is_pronoun=True)
+
+
+class _Speech:
+    """The quotations of a document, and the mentions in them that are known once the speaker or addressee is."""
+
+    def __init__(self, document: Document, facts: Mapping[WordSpan, MentionFacts]) -> None:
+        self.words = document.words
+        self.paragraphs = paragraph_starts(document)
+        self.quotations = [
+            quotation
+            for quotation in find_quotations(document)
+            if _OPENING.isdisjoint(self.words[quotation.words.start + 1 : quotation.words.end - 1])
+        ]
+        self.ending = {quotation.words.end: number for number, quotation in enumerate(self.quotations)}
+        self.starting = [quotation.words.start for quotation in self.quotations]
+        self.facts = facts
+        self.ends = {span.end for span, fact in facts.items() if not fact.pronoun}
+        self.taken = set[WordSpan]()
+
+    def hide(self, name: WordSpan, cluster: int, score: float | None) -> _Hidden | None:
+        """The text without a mention that is a tag or a vocative."""
+        number = bisect_right(self.starting, name.start) - 1
+        quotation = self.quotations[number] if number >= 0 else None
+        if quotation is not None and name.end < quotation.words.end:
+            removal, pronoun = removable_vocative(self.words, name, quotation), SECOND_PERSON
+            if removal is not None and removal.words.start in self.ends:  # "my aunt, Ann," and "Tom, Ann, and Jim"
+                removal = None
+        else:
+            removal = removable_tag(self.words, name, self.quotations, self.ending, self.paragraphs)
+            pronoun = FIRST_PERSON
+        if removal is None:
+            return None
+        known = tuple(
+            span
+            for span, facts in self.facts.items()
+            if facts.pronoun == pronoun
+            and any(one.words.start <= span.start < one.words.end for one in removal.quotations)
+        )
+        if not known or not self.taken.isdisjoint(known):
+            return None
+        self.taken.update(known)
+        edits = [(removal.words, "")]
+        if removal.comma is not None:
+            edits.append((WordSpan(removal.comma, removal.comma + 1), "."))
+        return _Hidden(cluster, tuple(edits), known, score)
 
 
 def _nested(spans: list[WordSpan]) -> set[WordSpan]:
@@ -89,33 +164,37 @@ def _gender(facts: list[MentionFacts]) -> int:
     return clear_gender(counts)
 
 
-def _rewrite(document: Document, hidden: list[_Hidden]) -> Document:
-    places: list[int] = []  # where each old word is now
+def _rewrite(document: Document, hidden: Sequence[_Hidden]) -> Document:
+    new = {words: word for item in hidden for words, word in item.edits}
+    removed = {index for words in new for index in range(*words)}
+    inserted = {words.start: word for words, word in new.items() if word}
     words: list[str] = []
-    waiting = {item.words.start: item for item in hidden}
-    pronouns = {item.mention: item for item in hidden}
-    skip = 0
-    starts = {sentence.start for sentence in document.sentences}
+    places: list[int] = []  # how many words there are now before each old one
     for index, word in enumerate(document.words):
-        if item := waiting.get(index):
-            words.append(item.pronoun.capitalize() if index in starts else item.pronoun)
-            skip = item.words.end - item.words.start
-        elif not skip:
+        places.append(len(words))
+        if index in inserted:
+            words.append(inserted[index])
+        elif index not in removed:
             words.append(word)
-        places.append(len(words) - 1)
-        skip = max(0, skip - 1)
-
-    def moved(mention: Mention) -> Mention:
-        start, end = mention.span
-        place = WordSpan(places[start], places[end - 1] + 1)
-        if mention.span not in pronouns:
-            return replace(mention, span=place)
-        return replace(mention, span=place, kind=mention.kind and "PRON", score=1.0)
-
-    sentences = [words[places[start] : places[end - 1] + 1] for start, end in document.sentences]
+    places.append(len(words))
+    hidden_in = {span: item for item in hidden for span in item.known}
+    clusters = document.clusters or ()
+    members: list[list[Mention]] = [[] for _ in clusters]
+    for number, cluster in enumerate(clusters):
+        for mention in cluster.mentions:
+            place = WordSpan(places[mention.span.start], places[mention.span.end])
+            if place.start == place.end:
+                continue
+            item = hidden_in.get(mention.span)
+            if item is None:
+                members[number].append(replace(mention, span=place))
+            else:
+                kind = mention.kind and "PRON" if item.is_pronoun else mention.kind
+                members[item.cluster].append(replace(mention, span=place, kind=kind, score=item.score))
+    sentences = [words[places[start] : places[end]] for start, end in document.sentences]
     rewritten = document_of_words(document.id, sentences, part=document.part, genre=document.genre)
-    clusters = tuple(
-        Cluster(tuple(sorted(map(moved, cluster.mentions), key=lambda m: m.span)), cluster.id)
-        for cluster in document.clusters or ()
+    return rewritten.with_clusters(
+        Cluster(tuple(sorted(mentions, key=lambda mention: mention.span)), cluster.id)
+        for mentions, cluster in zip(members, clusters, strict=True)
+        if mentions
     )
-    return replace(rewritten, clusters=clusters)

@@ -32,7 +32,7 @@ class LabelSettings:
     document: int = 2_000
     """The approximate number of words of a silver document."""
     hide: float = 0.6
-    """The share of the eligible names that are hidden."""
+    """The share of the eligible names, tags and vocatives that are hidden."""
     seed: int = 0
     kinds: bool = True
     """Whether the teacher's kinds and types are kept; a teacher that never learned them has none to give."""
