@@ -46,8 +46,11 @@ def test_mentions_of_one_piece_are_projected_like_all_others(tiny_model: Path) -
 @given(st.integers(0, 40), st.integers(1, 40), st.integers(1, 40), st.sampled_from(["float32", "float64"]))
 def test_packed_weights_multiply_like_plain_ones(rows: int, inputs: int, outputs: int, kind: str) -> None:
     random = np.random.default_rng(rows)
-    x, weights = (random.normal(size=size).astype(kind) for size in ((rows, inputs), (inputs, outputs)))
-    product = PackedWeights(weights).times(x)
+    x, first, second = (
+        random.normal(size=size).astype(kind) for size in ((rows, inputs), (outputs, inputs), (1, inputs))
+    )
+    product = PackedWeights(first, second).times(x)
     assert product.dtype == x.dtype
-    np.testing.assert_allclose(product, x @ weights, atol=1e-4 if kind == "float32" else 1e-12)
-    np.testing.assert_array_equal(PackedWeights(np.asfortranarray(weights)).times(x), product)
+    plain = np.concatenate([x @ first.T, x @ second.T], axis=1)
+    np.testing.assert_allclose(product, plain, atol=1e-4 if kind == "float32" else 1e-12)
+    np.testing.assert_array_equal(PackedWeights(np.asfortranarray(first), second).times(x), product)

@@ -47,7 +47,6 @@ class EnsembleHeads(Heads):
         self._members = members
         self._vectors = np.cumsum([member.width for member in members])[:-1]
         self._spans = np.cumsum([member.span_width for member in members])[:-1]
-        self._ranks = np.cumsum([len(member.link.parts[2]) for member in members])[:-1]
 
     def mention_scores(self, vectors: Floats, candidates: Candidates, genre: int = 0) -> Floats:
         """The mean s_m of every candidate."""
@@ -65,14 +64,9 @@ class EnsembleHeads(Heads):
         return np.concatenate([member.projections(part) for member, part in parts], axis=-1)
 
     def products(self, pairs: Floats) -> Floats:
-        """The products of the members side by side."""
-        parts = zip(self._members, np.split(pairs, self._spans, axis=-1), strict=True)
-        return np.concatenate([member.products(part) for member, part in parts], axis=-1)
-
-    def widened(self, products: Floats) -> Floats:
         """What the products of the members add to their hidden layers, side by side."""
-        parts = zip(self._members, np.split(products, self._ranks, axis=-1), strict=True)
-        return np.concatenate([member.widened(part) for member, part in parts], axis=-1)
+        parts = zip(self._members, np.split(pairs, self._spans, axis=-1), strict=True)
+        return np.concatenate([member.products(np.ascontiguousarray(part)) for member, part in parts], axis=-1)
 
     def labels(self, head: str, x: Floats) -> Floats:
         """The mean logits of the kinds or types."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from longcoref.config import ModelConfig
 from longcoref.errors import ModelError
 from longcoref.features.candidates import Candidates
 from longcoref.features.pairs import feature_rows
-from longcoref.runtime.packed import PackedWeights
+from longcoref.runtime.packed import MANY, PackedWeights
 from longcoref.runtime.tables import Layout
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -76,7 +77,7 @@ class Heads:
         self._widths = self.weights["span_width_embedding.weight"]
         self._mention = self._layer("mention", width, width, size, width)
         start, end, of_width, head = self._mention.parts
-        self._mention_parts = [np.ascontiguousarray(part) for part in (start, end, head)]
+        self._mention_parts = [PackedWeights(part.T) for part in (start, end, head)]
         genres = max(1, len(config.genres))
         self._mention_bias = np.tile(self._mention.bias, (genres, 1))
         if config.genre_mentions:
@@ -87,17 +88,15 @@ class Heads:
         s, rows = self.span_width, feature_rows(config.features, len(config.genres))
         narrow = self.weights.get(PRODUCT)
         self.link = self._layer("link", s, s, s if narrow is None else len(narrow), *[size] * len(rows))
-        self._product = np.ascontiguousarray(self.link.parts[2] if narrow is None else narrow.T)
-        self._widen = None if narrow is None else np.ascontiguousarray(self.link.parts[2])
+        factors = [self.link.parts[2].T] if narrow is None else [narrow, self.link.parts[2].T]
+        self._products = [PackedWeights(factor) for factor in factors]
         self.fertility = self._layer("fertility", s, *[size] * len(rows)) if config.fertility else None
         self.layout = Layout(rows)
         self.link_table = self._table(self.link.parts[3:])
         self.fertility_table = self._table(self.fertility.parts[1:]) if self.fertility else self.link_table[:0]
         of_entities = (self.fertility or self.link).parts[0 if self.fertility else 1]
-        projection = np.concatenate([self.link.parts[0], self.link.parts[1], of_entities], axis=1)
-        start, end, of_width, head = np.split(projection, np.cumsum([width, width, size]))
-        self._projection = PackedWeights(projection)
-        self._projection_of_pieces = PackedWeights(np.concatenate([of_width, start + end + head]))
+        self._projected = [part.T for part in (*self.link.parts[:2], of_entities)]
+        self._projection = PackedWeights(*self._projected)
 
     def _layer(self, name: str, *sizes: int) -> Layer:
         weight = self.weights[f"{name}.hidden.weight"].T
@@ -121,12 +120,12 @@ class Heads:
         widths, may_end = self._opened(vectors, candidates)
         inside, row_of = _inside(widths)
         words, weights = self._pool(vectors, first[inside], last[inside])
-        heads = words @ head_part
+        heads = head_part.times(words)
         closing = inside[may_end[inside]]
-        ends = vectors[last[closing]] @ end_part
+        ends = end_part.times(vectors[last[closing]])
         # Sorted by their number of candidates, the starts that reach a width are always the first ones.
         order = np.argsort(-widths, kind="stable")[: np.count_nonzero(widths)]
-        starts = vectors[first[order]] @ start_part + self._mention_bias[genre]
+        starts = start_part.times(vectors[first[order]]) + self._mention_bias[genre]
         grid = np.full((len(first), candidates.max_width), CLOSED, dtype=vectors.dtype)
         for begin in range(0, len(order), _STARTS_AT_ONCE):
             block = order[begin : begin + _STARTS_AT_ONCE]
@@ -188,24 +187,34 @@ class Heads:
         """
         size = self.width
         start, end, head = x[:, :size], x[:, size : 2 * size], x[:, -size:]
-        # Most mentions are a single piece, which is their start, end and head, so that one product gives those of all.
-        pieces = (start == end).all(1) & (start == head).all(1)
         layers = np.empty((len(x), 3, self.config.hidden), dtype=x.dtype)
         projected = layers.reshape(len(x), 3 * self.config.hidden)
-        projected[pieces] = self._projection_of_pieces.times(x[pieces, 2 * size :])
-        projected[~pieces] = self._projection.times(x[~pieces])
+        # Most mentions are a single piece, which is their start, end and head, so that one product gives those of all.
+        pieces = (start == end).all(1) & (start == head).all(1)
+        if np.count_nonzero(pieces) >= MANY:
+            projected[pieces] = self._projection_of_pieces.times(x[pieces, 2 * size :])
+            projected[~pieces] = self._projection.times(x[~pieces])
+        else:
+            projected[:] = self._projection.times(x)
         layers[:, 0] += self.link.bias
         if self.fertility:
             layers[:, 2] += self.fertility.bias
         return layers
 
-    def products(self, pairs: Floats) -> Floats:
-        """The products of x⊙e of pairs, (..., span), by W, or by its first factor; shape (..., rank)."""
-        return np.asarray(pairs @ self._product)
+    @cached_property
+    def _projection_of_pieces(self) -> PackedWeights:
+        """The weights for mentions of a single piece, given as their width and their vector."""
+        edges = np.cumsum([self.width, self.width, self.config.feature_size])
+        parts = (np.split(weights, edges, axis=1) for weights in self._projected)
+        return PackedWeights(
+            *(np.concatenate([of_width, start + end + head], axis=1) for start, end, of_width, head in parts)
+        )
 
-    def widened(self, products: Floats) -> Floats:
-        """What products add to the hidden layer of f_c; shape (..., hidden). They may be the same array."""
-        return products if self._widen is None else np.asarray(products @ self._widen)
+    def products(self, pairs: Floats) -> Floats:
+        """What the products x⊙e of pairs, (pairs, span), add to the hidden layer of f_c; shape (pairs, hidden)."""
+        for factor in self._products:
+            pairs = factor.times(pairs)
+        return pairs
 
     def entity_weights(self, x: Floats) -> Floats:
         """How much each mention counts in its entity's vector; shape (mentions,)."""

@@ -14,9 +14,9 @@ Products = Callable[[Floats], Floats]
 
 
 class Meetings:
-    """The products of the vectors of some mentions with those of all cells, which f_c multiplies further.
+    """What the products of the vectors of some mentions with those of all cells add to the hidden layer of f_c.
 
-    They are one large matrix product, computed before the first of the mentions is decided. This works because
+    They are large matrix products, computed before the first of the mentions is decided. This works because
     the products are linear in e and e is a running mean: when a mention joins a cell, the products of the later
     mentions with that cell move by the same share towards their products with the mention itself.
     """
@@ -32,13 +32,13 @@ class Meetings:
         np.multiply(x[own], x[later], out=pairs[met:])
         found = products(pairs)
         # With spare columns for the cells that these mentions may open.
-        rank = found.shape[1]
-        self._cells = np.empty((size, count + size, rank), dtype=x.dtype)
-        self._cells[:, :count] = found[:met].reshape(size, count, rank)
+        hidden = found.shape[1]
+        self._cells = np.empty((size, count + size, hidden), dtype=x.dtype)
+        self._cells[:, :count] = found[:met].reshape(size, count, hidden)
         self._mentions = found[met:]
 
     def of(self, row: int, count: int) -> Floats:
-        """The products of one mention with the first `count` cells, (count, rank), which may be overwritten."""
+        """The products of one mention with the first `count` cells, (count, hidden), which may be overwritten."""
         return self._cells[row, :count]
 
     def place(self, row: int, cell: int, vector: Floats) -> None:

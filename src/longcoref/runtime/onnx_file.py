@@ -98,19 +98,20 @@ def _slices(view: memoryview, fields: Sequence[_Field]) -> list[memoryview]:
 
 
 def product_model(weights: npt.NDArray[np.floating[Any]]) -> bytes:
-    """A model that multiplies "x", (rows, inputs), by such weights, (inputs, outputs), which are given to it as "w"."""
+    """A model that multiplies "x", (rows, inputs), by such weights, (outputs, inputs), which are given to it as "w"."""
     element = _ELEMENTS[weights.dtype.name]
 
     def value(name: bytes, columns: int) -> bytes:
         shape = _message((1, b""), (1, _message((1, columns))))  # of any number of rows
         return _message((1, name), (2, _message((1, _message((1, element), (2, shape))))))
 
-    inputs, outputs = weights.shape
+    outputs, inputs = weights.shape
     elsewhere = _message((1, b"location"), (2, b"memory"))
     matrix = _message(
-        (1, inputs), (1, outputs), (2, element), (8, b"w"), (_EXTERNAL_DATA, elsewhere), (_DATA_LOCATION, 1)
+        (1, outputs), (1, inputs), (2, element), (8, b"w"), (_EXTERNAL_DATA, elsewhere), (_DATA_LOCATION, 1)
     )
-    node = _message((1, b"x"), (1, b"w"), (2, b"y"), (_OPERATOR, b"MatMul"))
+    transposed = _message((_NAME, b"transB"), (3, 1), (20, 2))  # a number, whose type is 2
+    node = _message((1, b"x"), (1, b"w"), (2, b"y"), (_OPERATOR, b"Gemm"), (_ATTRIBUTE, transposed))
     graph = _message((_NODE, node), (2, b"product"), (5, matrix), (11, value(b"x", inputs)), (12, value(b"y", outputs)))
     return _message((1, _VERSION), (_GRAPH, graph), (8, _message((2, _OPERATORS))))
 

@@ -1,11 +1,12 @@
 """Products with weights that were packed once.
 
 A product with few rows takes less time than numpy's library needs to put the weights into the order in which it
-multiplies them, which it does in every call; onnxruntime does it when a model is opened.
+multiplies them, which it does in every call; onnxruntime does it once.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,23 +17,31 @@ from longcoref.runtime.onnx_file import product_model
 
 Floats = npt.NDArray[np.floating[Any]]
 
+MANY = 8
+"""Rows from which on packed weights are used: a process that reads only a short text need not pack them."""
+
 
 class PackedWeights:
-    """A matrix, (inputs, outputs), to multiply by."""
+    """The weights of some layers over the same inputs, (outputs, inputs) each."""
 
-    def __init__(self, weights: Floats) -> None:
+    def __init__(self, *weights: Floats) -> None:
+        self._weights = weights
+
+    def times(self, x: Floats) -> Floats:
+        """The outputs of the layers side by side, (rows, outputs); x has the same type of numbers."""
+        if len(x) < MANY:
+            return np.concatenate([x @ weights.T for weights in self._weights], axis=1)
+        return np.asarray(self._packed[1].run(None, {"x": x})[0])
+
+    @cached_property
+    def _packed(self) -> tuple[onnxruntime.OrtValue, onnxruntime.InferenceSession]:
+        """The packed weights, with the plain ones, which onnxruntime may still refer to."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4  # errors are raised, not logged
         options.enable_mem_pattern = False  # it would keep an allocation plan for every number of rows
         options.enable_cpu_mem_arena = False  # it would hold more memory than the weights need
-        weights = np.ascontiguousarray(weights)
-        self._weights = onnxruntime.OrtValue.ortvalue_from_numpy(weights)  # kept, because it is not copied
-        options.add_external_initializers(["w"], [self._weights])
-        self._session = onnxruntime.InferenceSession(
-            product_model(weights), options, providers=["CPUExecutionProvider"]
-        )
-
-    def times(self, x: Floats) -> Floats:
-        """The product x @ weights; x has the same type of numbers."""
-        return np.asarray(self._session.run(None, {"x": x})[0])
+        weights = np.ascontiguousarray(np.concatenate(self._weights))
+        value = onnxruntime.OrtValue.ortvalue_from_numpy(weights)
+        options.add_external_initializers(["w"], [value])
+        return value, onnxruntime.InferenceSession(product_model(weights), options, providers=["CPUExecutionProvider"])

@@ -35,8 +35,7 @@ class Scorer:
         """f_c with every cell, shape (cells,), from the products of `Meetings`, which may be overwritten."""
         return self._linked(products, memory.link_parts, features, mention)
 
-    def _linked(self, products: Floats, link_parts: Floats, features: Integers, mention: Incoming) -> Floats:
-        hidden = self._heads.widened(products)
+    def _linked(self, hidden: Floats, link_parts: Floats, features: Integers, mention: Incoming) -> Floats:
         hidden += link_parts
         hidden += mention.projected
         add_rows(hidden, self._heads.link_table, features)
