@@ -21,9 +21,7 @@ from longcoref.document import Document
 from longcoref.errors import UsageError, quoted, unknown_name
 from longcoref.formats.records import Record, is_list_of
 from longcoref.spans import CharSpan, WordsAt, WordSpan
-
-ROLES = ("speaker", "addressee")
-"""Who speaks a quotation, and to whom."""
+from longcoref.text.quotations import ROLES
 
 
 @dataclass(frozen=True, slots=True)

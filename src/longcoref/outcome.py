@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longcoref.book.revision import BookPolicy, revise
 from longcoref.cancellation import cancellable
 from longcoref.clusters import Cluster, Mention
-from longcoref.corrections import Arrangement, Correction, arrange
 from longcoref.document import Document
 from longcoref.features.facts import MentionFacts, mention_facts
 from longcoref.mention import MentionRecord
 from longcoref.spans import WordSpan
 from longcoref.summary import Summary
 from longcoref.text.quotations import Quotation
+
+if TYPE_CHECKING:
+    from longcoref.corrections import Arrangement, Correction
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ def corrected(document: Document, outcome: Outcome, corrections: Sequence[Correc
 def _arrangement(
     document: Document, mentions: Iterable[MentionRecord], corrections: Sequence[Correction]
 ) -> Arrangement:
+    from longcoref.corrections import arrange  # not at the top: most texts have none, and it takes time
+
     found = {mention.words: mention.entity for mention in mentions if mention.entity is not None}
     return arrange(document, found, corrections)
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longcoref.book.revision import EVERYTHING, BookPolicy, book_policy
 from longcoref.config import MemoryConfig
-from longcoref.corrections import Correction
 from longcoref.document import Document, document_of_words
 from longcoref.errors import UsageError
 from longcoref.memory import GivenMentions, MemoryPolicy, chosen_policy
@@ -28,6 +27,9 @@ from longcoref.runtime.state import load_state
 from longcoref.runtime.stream import TextStream
 from longcoref.spans import WordSpan
 from longcoref.text import tokenize
+
+if TYPE_CHECKING:
+    from longcoref.corrections import Correction
 
 
 def load(

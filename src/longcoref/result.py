@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longcoref.clusters import KINDS, Mention
-from longcoref.corrections import ROLES, Correction, read_corrections
 from longcoref.document import Document
 from longcoref.errors import InputError, MissingExtraError, UsageError, quoted
 from longcoref.formats.json import (
@@ -30,9 +29,10 @@ from longcoref.mention import MentionRecord
 from longcoref.outcome import Outcome, ResultCluster, annotation, cluster_of_mentions, corrected, guessed_kind
 from longcoref.spans import WordsAt, WordSpan
 from longcoref.text.likeness import warning_about
-from longcoref.text.quotations import Quotation
+from longcoref.text.quotations import ROLES, Quotation
 
 if TYPE_CHECKING:
+    from longcoref.corrections import Correction
     from longcoref.render.resolved import ResolvedText
 
 
@@ -283,6 +283,8 @@ def _mention_of(document: Document, mention: Mention, entity: int) -> MentionRec
 
 def _result_of_record(record: Record, document: Document) -> Result:
     """The result of an object whose document has been read from it."""
+    from longcoref.corrections import read_corrections  # not at the top: a new text has none, and it takes time
+
     words_at = WordsAt(document.offsets)
     numbers: dict[Any, int] = {}
     clusters = []

@@ -46,6 +46,8 @@ _HABIT = 4
 """Marks of a kind: a text with fewer does not use them for speech."""
 _NESTED = 3
 """Double marks are for quotations inside quotations if there are this many times as many single ones."""
+ROLES = ("speaker", "addressee")
+"""Who speaks a quotation, and to whom."""
 
 
 class Passage(NamedTuple):
