@@ -18,7 +18,7 @@ from longcoref.config import ModelConfig
 from longcoref.errors import ModelError
 from longcoref.features.candidates import Candidates
 from longcoref.features.pairs import feature_rows
-from longcoref.runtime.packed import MANY, PackedWeights
+from longcoref.runtime.packed import PackedWeights
 from longcoref.runtime.tables import Layout
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -27,6 +27,8 @@ Integers = npt.NDArray[np.int64]
 CLOSED = -1e9
 _STARTS_AT_ONCE = 100
 """Words whose candidates are scored together: more would cost memory, and all of them need the cache."""
+_MANY_MENTIONS = 8
+"""From which on weights are packed to project them: a process that reads only a short text need not do it."""
 PRODUCT = "link.product.weight"
 """The name of the first factor, (rank, span), of the matrix that f_c multiplies x⊙e by, if it was exported as two.
 
@@ -145,12 +147,12 @@ class Heads:
         """How many candidates to score at each word, up to the last that may end, and which words may end one."""
         widths = candidates.widths
         if self._start is not None:
-            opened = vectors[candidates.first] @ self._start.T + self._start_bias >= 0
+            opened = (vectors @ self._start.T + self._start_bias >= 0)[candidates.first]
             for may_start, reach in zip(opened.T, REACHES, strict=False):
                 widths = np.where(may_start, widths, np.minimum(widths, reach - 1))
         if self._end is None:
             return widths, np.ones(len(widths), dtype=bool)
-        may_end = vectors[candidates.last] @ self._end[0] + self._end_bias >= 0
+        may_end = (vectors @ self._end[0] + self._end_bias >= 0)[candidates.last]
         words: Integers = np.arange(len(widths))
         latest = np.concatenate([[-1], np.maximum.accumulate(np.where(may_end, words, -1))])
         return np.maximum(latest[words + widths] + 1 - words, 0), may_end
@@ -189,13 +191,13 @@ class Heads:
         start, end, head = x[:, :size], x[:, size : 2 * size], x[:, -size:]
         layers = np.empty((len(x), 3, self.config.hidden), dtype=x.dtype)
         projected = layers.reshape(len(x), 3 * self.config.hidden)
-        # Most mentions are a single piece, which is their start, end and head, so that one product gives those of all.
-        pieces = (start == end).all(1) & (start == head).all(1)
-        if np.count_nonzero(pieces) >= MANY:
+        if len(x) < _MANY_MENTIONS:
+            np.concatenate([x @ weights.T for weights in self._projected], axis=1, out=projected)
+        else:
+            # Most are a single piece, which is their start, end and head, so that one product gives those of all.
+            pieces = (start == end).all(1) & (start == head).all(1)
             projected[pieces] = self._projection_of_pieces.times(x[pieces, 2 * size :])
             projected[~pieces] = self._projection.times(x[~pieces])
-        else:
-            projected[:] = self._projection.times(x)
         layers[:, 0] += self.link.bias
         if self.fertility:
             layers[:, 2] += self.fertility.bias

@@ -1,7 +1,7 @@
 """Products with weights that were packed once.
 
 A product with few rows takes less time than numpy's library needs to put the weights into the order in which it
-multiplies them, which it does in every call; onnxruntime does it once.
+multiplies them, which it does in every call; onnxruntime does it once, when they are first used.
 """
 
 from __future__ import annotations
@@ -17,9 +17,6 @@ from longcoref.runtime.onnx_file import product_model
 
 Floats = npt.NDArray[np.floating[Any]]
 
-MANY = 8
-"""Rows from which on packed weights are used: a process that reads only a short text need not pack them."""
-
 
 class PackedWeights:
     """The weights of some layers over the same inputs, (outputs, inputs) each."""
@@ -29,8 +26,6 @@ class PackedWeights:
 
     def times(self, x: Floats) -> Floats:
         """The outputs of the layers side by side, (rows, outputs); x has the same type of numbers."""
-        if len(x) < MANY:
-            return np.concatenate([x @ weights.T for weights in self._weights], axis=1)
         return np.asarray(self._packed[1].run(None, {"x": x})[0])
 
     @cached_property
