@@ -76,7 +76,8 @@ def test_compact_spans_are_a_sequence_of_spans(spans: list[CharSpan], data: st.D
     assert list(compact) == spans
     assert len(compact) == len(spans)
     part = data.draw(st.slices(len(spans)))
-    assert compact[part] == tuple(spans[part])
+    assert compact[part] == CharSpans(spans[part])
+    assert CharSpans.joined([compact, compact[part]]) == CharSpans([*spans, *spans[part]])
     if spans:
         index = data.draw(st.integers(-len(spans), len(spans) - 1))
         assert compact[index] == spans[index]

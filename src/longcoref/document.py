@@ -17,7 +17,7 @@ class Sentence:
     """The words of one sentence and their offsets in the whole text."""
 
     words: tuple[str, ...]
-    offsets: tuple[CharSpan, ...]
+    offsets: CharSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,10 @@ class Document:
 
     def read(self) -> Iterator[Sentence]:
         """The sentences with their words, one at a time."""
+        offsets = self.offsets
+        assert isinstance(offsets, CharSpans)  # since the document was made
         for start, end in self.sentences:
-            yield Sentence(self.words[start:end], tuple(self.offsets[start:end]))
+            yield Sentence(self.words[start:end], offsets[start:end])
 
     def sentence_of(self, word: int) -> int:
         """The number of the sentence that a word is in."""

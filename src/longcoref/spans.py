@@ -47,7 +47,7 @@ class WordsAt:
 class CharSpans(Sequence[CharSpan]):
     """Many spans, such as those of all words of a text, in two arrays: 16 bytes each instead of 130 as tuples.
 
-    A span is made when it is asked for; a slice is a tuple of them. Spans that are equal compare and hash as equal.
+    A span is made when it is asked for. Spans that are equal compare and hash as equal.
     """
 
     __slots__ = ("_ends", "_starts")
@@ -58,6 +58,22 @@ class CharSpans(Sequence[CharSpan]):
             self._starts.append(start)
             self._ends.append(end)
 
+    @classmethod
+    def of(cls, starts: Iterable[int], ends: Iterable[int]) -> CharSpans:
+        """The spans with these starts and ends."""
+        spans = cls.__new__(cls)
+        spans._starts, spans._ends = array("q", starts), array("q", ends)
+        return spans
+
+    @classmethod
+    def joined(cls, parts: Iterable[CharSpans]) -> CharSpans:
+        """The spans of all parts, one after the other."""
+        spans = cls(())
+        for part in parts:
+            spans._starts += part._starts
+            spans._ends += part._ends
+        return spans
+
     def __len__(self) -> int:
         return len(self._starts)
 
@@ -65,11 +81,11 @@ class CharSpans(Sequence[CharSpan]):
     def __getitem__(self, index: int) -> CharSpan: ...
 
     @overload
-    def __getitem__(self, index: slice) -> tuple[CharSpan, ...]: ...
+    def __getitem__(self, index: slice) -> CharSpans: ...
 
-    def __getitem__(self, index: int | slice) -> CharSpan | tuple[CharSpan, ...]:
+    def __getitem__(self, index: int | slice) -> CharSpan | CharSpans:
         if isinstance(index, slice):
-            return tuple(map(char_span, zip(self._starts[index], self._ends[index], strict=True)))
+            return CharSpans.of(self._starts[index], self._ends[index])
         return CharSpan(self._starts[index], self._ends[index])
 
     def __iter__(self) -> Iterator[CharSpan]:

@@ -200,11 +200,11 @@ class Reader:
         decisions = list(self.clusterer.cluster(x, scores, facts))
         probabilities = confidences(decisions, self._calibration)
         labels = mention_labels(self._model, x, [placed.facts for placed in facts])
-        offsets = [offset for sentence in sentences for offset in sentence.offsets]
         mentions = []
-        columns = spans.tolist(), facts, labels, decisions, probabilities
-        for (first, stop), placed, label, decision, probability in zip(*columns, strict=True):
-            start, end = offsets[first].start, offsets[stop - 1].end
+        columns = spans.tolist(), owners, facts, labels, decisions, probabilities
+        for (first, stop), owner, placed, label, decision, probability in zip(*columns, strict=True):
+            offsets, begin = sentences[owner].offsets, begins[owner]
+            start, end = offsets[first - begin].start, offsets[stop - 1 - begin].end
             mentions.append(
                 MentionRecord(
                     words=WordSpan(first_word + first, first_word + stop),

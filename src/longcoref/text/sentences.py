@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Iterator
 
@@ -15,7 +14,7 @@ from longcoref.english.lexicon import (
     SAINTS_LIKE_OPENERS,
     SENTENCE_OPENERS,
 )
-from longcoref.spans import CharSpan, CharSpans, WordSpan, char_span
+from longcoref.spans import CharSpans, WordSpan
 from longcoref.text.words import CLOSER, DASH, DOTTED, ELLIPSIS, INITIALS, PLAIN, STOP, WINDOW, WORD
 
 # A text without sentence ends is cut here, so that nothing grows with it.
@@ -149,8 +148,7 @@ class SentenceStream:
 
     def _take(self) -> Sentence:
         """Closes the open sentence."""
-        offsets = tuple(map(char_span, zip(self._starts, self._ends, strict=True)))
-        sentence = Sentence(tuple(self._words), offsets)
+        sentence = Sentence(tuple(self._words), CharSpans.of(self._starts, self._ends))
         self._words.clear()
         self._starts.clear()
         self._ends.clear()
@@ -165,23 +163,16 @@ def tokenize(text: str, *, id: str = "") -> Document:
     known: dict[str, str] = {}  # a text has few different words, and equal ones share their memory
     spans: list[WordSpan] = []
 
-    def read() -> Iterator[CharSpan]:
+    def read() -> Iterator[CharSpans]:
         for start in cancellable(range(0, len(text) + _BLOCK, _BLOCK), every=1):
             piece = text[start : start + _BLOCK]
             for sentence in stream.feed(piece) if piece else stream.finish():
                 spans.append(WordSpan(len(words), len(words) + len(sentence.words)))
                 words.extend(map(known.setdefault, sentence.words, sentence.words))
-                yield from sentence.offsets
+                yield sentence.offsets
 
-    # Many new tuples would set off the search for reference cycles again and again, and there are none.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        offsets = CharSpans(read())
-        return Document(id=id, text=text, words=tuple(words), offsets=offsets, sentences=tuple(spans))
-    finally:
-        if collecting:
-            gc.enable()
+    offsets = CharSpans.joined(read())
+    return Document(id=id, text=text, words=tuple(words), offsets=offsets, sentences=tuple(spans))
 
 
 def _line_breaks(space: str) -> int:
