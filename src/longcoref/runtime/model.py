@@ -32,7 +32,6 @@ from longcoref.errors import ConfigError, InputError, ModelError, UsageError, qu
 from longcoref.files import atomic_folder
 from longcoref.runtime.confidence import Calibration
 from longcoref.runtime.encoder import OnnxEncoder, WindowEncoder
-from longcoref.runtime.ensemble import EnsembleEncoder, EnsembleHeads
 from longcoref.runtime.foreign import as_model_error
 from longcoref.runtime.heads import Floats, Heads
 from longcoref.runtime.pieces import Tokenizer
@@ -104,6 +103,8 @@ def open_model(model: str | Path | None = None, *, threads: int | None = None) -
 
 
 def _ensemble(members: Sequence[Model]) -> Model:
+    from longcoref.runtime.ensemble import EnsembleEncoder, EnsembleHeads  # not at the top: few are opened
+
     first = members[0]
     for member in members[1:]:
         if _common(member) != _common(first):

@@ -36,6 +36,7 @@ class PackedWeights:
         options.log_severity_level = 4  # errors are raised, not logged
         options.enable_mem_pattern = False  # it would keep an allocation plan for every number of rows
         options.enable_cpu_mem_arena = False  # it would hold more memory than the weights need
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # there is one operator
         weights = np.ascontiguousarray(np.concatenate(self._weights))
         value = onnxruntime.OrtValue.ortvalue_from_numpy(weights)
         options.add_external_initializers(["w"], [value])
