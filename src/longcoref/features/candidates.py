@@ -58,14 +58,12 @@ def candidates_of(
     The grid is `max_width` wide in either unit, since a word has at least one piece.
     """
     begin, stop = np.asarray(first, dtype=np.int64), np.asarray(end, dtype=np.int64)
-    widths = np.zeros(len(begin), dtype=np.int64)
+    words: Integers = np.arange(len(begin))
+    reach = words.copy()  # outside sentences there are no candidates
     for start, finish in sentences:
-        words = np.arange(start, finish)
-        reach = np.minimum(finish, words + max_width)
-        if unit == "pieces":
-            reach = np.minimum(reach, np.searchsorted(stop, begin[words] + max_width, side="right"))
-        widths[start:finish] = np.maximum(reach - words, 0)
-    return Candidates(begin, stop - 1, widths, max_width, unit)
+        reach[start:finish] = finish
+    longest = np.searchsorted(stop, begin + max_width, side="right") if unit == "pieces" else words + max_width
+    return Candidates(begin, stop - 1, np.clip(longest - words, 0, reach - words), max_width, unit)
 
 
 def head_words(words: Sequence[str], starts: Integers, ends: Integers) -> Integers:

@@ -204,10 +204,10 @@ class PairCoder:
             terms[:, self._row["genre"]] += self._genre
         return terms
 
-    def after(self, last_action: npt.ArrayLike, terms: Integers) -> None:
+    def after(self, last_action: int | Integers, terms: Integers) -> None:
         """Completes the terms of mentions with what was done with the mention before."""
         if "last_action" in self._row:
-            terms[:, self._row["last_action"]] = _SAME + np.asarray(last_action)
+            terms[:, self._row["last_action"]] = _SAME + last_action
 
     def of_entities(self, entity: EntityArrays) -> list[Any]:
         """The terms of entities, a number or array per feature, and whether they narrate."""
@@ -240,7 +240,7 @@ def pair_codes(
     entity: EntityArrays,
     *,
     match: npt.NDArray[Any],
-    last_action: npt.ArrayLike,
+    last_action: int | Integers,
     genre: int,
 ) -> Integers:
     """The code of each feature for mentions and entities in arrays of one shape: (..., features)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 class ActionKind(enum.Enum):
@@ -33,6 +34,12 @@ class Action:
             raise ValueError(f"{self.kind.value} with cell {self.cell}")
         if (self.entity is None) != (self.kind is not ActionKind.RECALL):
             raise ValueError(f"{self.kind.value} with entity {self.entity}")
+
+
+@lru_cache(maxsize=128)
+def link(cell: int) -> Action:
+    """The link to the entity in a cell, of which most memories have few."""
+    return Action(ActionKind.LINK, cell)
 
 
 IGNORE = Action(ActionKind.IGNORE)

@@ -155,8 +155,10 @@ class Archive:
         held = np.flatnonzero(self._latest >= 0)
         if len(held) and (found or facts.head):
             nearness = (self._vectors[: held[-1] + 1] @ x)[held]
-            nearest = held[np.argsort(-nearness, kind="stable")[:_BY_VECTOR]]
-            found |= dict.fromkeys(self._latest[nearest].tolist())
+            for _ in range(min(_BY_VECTOR, len(held))):
+                nearest = int(nearness.argmax())
+                found[int(self._latest[held[nearest]])] = None
+                nearness[nearest] = -np.inf
         return list(found)
 
     def _found_by(self, string: str) -> list[int]:

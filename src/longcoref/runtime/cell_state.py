@@ -88,7 +88,7 @@ class CellState:
         self._terms = np.zeros((len(heads.config.features) + 1, rows), dtype=np.int64)
 
     def __len__(self) -> int:
-        return len(self.cells)
+        return len(self.cells.entities)
 
     @property
     def vectors(self) -> Floats:

@@ -18,7 +18,7 @@ from longcoref.errors import UsageError
 from longcoref.features.facts import HE_OR_SHE
 from longcoref.features.pairs import LAST_ACTION, PairCoder, mention_arrays
 from longcoref.features.speech import PlacedFacts
-from longcoref.memory.actions import Action, ActionKind
+from longcoref.memory.actions import Action, ActionKind, link
 from longcoref.memory.cells import Cells
 from longcoref.memory.decision import Decision, Rivals
 from longcoref.memory.policies import MemoryPolicy, Options
@@ -195,5 +195,5 @@ def _best_link(links: Floats) -> Action | None:
     if len(links):
         best = int(links.argmax())
         if links[best] > 0:
-            return Action(ActionKind.LINK, best)
+            return link(best)
     return None

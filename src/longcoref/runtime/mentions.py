@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -116,7 +117,7 @@ def _allowed(candidates: Candidates, rows: slice, ratio: float) -> int:
     first, last = candidates.first[rows], candidates.last[rows]
     if candidates.unit == "pieces":
         return int(ratio * (last[-1] - first[0] + 1)) if len(first) else 0
-    return int(np.ceil(ratio * len(first)))
+    return math.ceil(ratio * len(first))
 
 
 def _best(scores: npt.NDArray[np.floating[Any]], mask: npt.NDArray[np.bool_], count: int) -> npt.NDArray[np.bool_]:

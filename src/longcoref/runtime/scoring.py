@@ -58,12 +58,11 @@ class Scorer:
         return np.array(scores, dtype=np.float32)
 
     def recalls(self, mention: Incoming, archived: Sequence[CellContent]) -> list[float]:
-        """f_c with each of some archived entities."""
+        """f_c with each of some archived entities, for a mention whose `pair_features` are known."""
         if not archived:
             return []
         heads = self._heads
         match = np.array([match_level(mention.facts, content.keys) for content in archived])
-        self._coder.after(self.last_action, mention.terms)
         terms = np.array([self._coder.of_facts(content.facts) for content in archived]).T
         rows = heads.layout.rows(self._coder.codes(mention.terms, terms, match))
         vectors = np.array([content.vector for content in archived])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +64,7 @@ class WindowSplitter:
 
         A long sentence may come in parts, all but its last with `ends_sentence=False`.
         """
-        ends = np.cumsum([self._total, *lengths]).tolist()
+        ends = list(accumulate(lengths, initial=self._total))
         self._total = ends[-1]
         self._word_ends += ends[1:]
         if ends_sentence and self._word_ends:
@@ -115,7 +116,7 @@ def split(
 ) -> list[Window]:
     """The windows of a whole document: `lengths` are the pieces of each word (`Pieces.lengths`)."""
     splitter = WindowSplitter(max_pieces, overlap)
-    windows = []
+    windows, numbers = [], np.asarray(lengths).tolist()
     for start, end in sentences:
-        windows += splitter.feed(lengths[start:end])
+        windows += splitter.feed(numbers[start:end])
     return windows + splitter.finish()
