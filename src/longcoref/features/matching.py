@@ -26,10 +26,10 @@ def keys_of(facts: MentionFacts) -> Iterator[tuple[int, str]]:
         yield SAME_STRING, facts.exact
 
 
-def match_level(facts: MentionFacts, keys: Iterable[tuple[int, str]]) -> int:
-    """The best level of match of a mention with an entity that has these strings."""
+def match_levels_of(facts: MentionFacts, entities: Iterable[Iterable[tuple[int, str]]]) -> list[int]:
+    """The best level of match of a mention with each of some entities that have these strings."""
     own = set(keys_of(facts))
-    return max((key[0] for key in keys if key in own), default=NO_MATCH)
+    return [max(own.intersection(keys), default=(NO_MATCH, ""))[0] for keys in entities]
 
 
 class MatchIndex:

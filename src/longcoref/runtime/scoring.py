@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from longcoref.features.matching import match_level
+from longcoref.features.matching import match_levels_of
 from longcoref.features.pairs import FEATURES, SCALAR_FEATURES, START, PairCoder
 from longcoref.memory.policies import Options
 from longcoref.runtime.cell_state import CellContent, CellState, Incoming
@@ -62,7 +62,7 @@ class Scorer:
         if not archived:
             return []
         heads = self._heads
-        match = np.array([match_level(mention.facts, content.keys) for content in archived])
+        match = np.array(match_levels_of(mention.facts, (content.keys for content in archived)))
         terms = np.array([self._coder.of_facts(content.facts) for content in archived]).T
         rows = heads.layout.rows(self._coder.codes(mention.terms, terms, match))
         vectors = np.array([content.vector for content in archived])
