@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from operator import sub
 from typing import NamedTuple, overload
 
 
@@ -93,8 +94,9 @@ class CharSpans(Sequence[CharSpan]):
 
     def gaps(self, least: int) -> list[tuple[int, CharSpan]]:
         """The number of each span that begins at least this far from the end of the one before, and what is between."""
-        between = zip(self._ends, islice(self._starts, 1, None), strict=False)
-        return [(index, char_span(gap)) for index, gap in enumerate(between, 1) if gap[1] - gap[0] >= least]
+        sizes = map(sub, islice(self._starts, 1, None), self._ends)
+        wide = [index for index, size in enumerate(sizes, 1) if size >= least]
+        return [(index, CharSpan(self._ends[index - 1], self._starts[index])) for index in wide]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CharSpans):

@@ -155,10 +155,12 @@ def _near(dialogue: Dialogue, number: int) -> Iterator[tuple[Row, dict[str, floa
         row = dialogue.outside[place]
         cues = dict.fromkeys(dialogue.wording[place], 1.0)
         if place < middle:
-            cues |= dict.fromkeys(_cues_before(dialogue, number, row), 1.0)
+            for cue in _cues_before(dialogue, number, row):
+                cues[cue] = 1.0
             cues["log_distance_before"] = math.log1p(max(0, begin - row.words.end))
         else:
-            cues |= dict.fromkeys(_cues_after(dialogue, number, row), 1.0)
+            for cue in _cues_after(dialogue, number, row):
+                cues[cue] = 1.0
             cues["log_distance_after"] = math.log1p(max(0, row.words.start - end))
         if place in (middle - 1, middle):
             cues["nearest_before" if place < middle else "nearest_after"] = 1.0

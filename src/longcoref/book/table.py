@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -28,7 +28,7 @@ class Row:
 
     `score` is the probability of `entity`. `rivals` are the entities that the reader compared a "he" or "she" with, and
     `shares` the probabilities of the people that it may be. `quotation` is the number of the quotation that the mention
-    is in. There are as many rows as mentions, so what a row need not store is a property.
+    is in. `words` and `facts` are those of the mention, which the passes ask for again and again.
     """
 
     mention: MentionRecord
@@ -37,6 +37,11 @@ class Row:
     rivals: Rivals = ()
     shares: Mapping[int, float] = field(default_factory=lambda: _NOBODY)
     quotation: int | None = None
+    words: WordSpan = field(init=False)
+    facts: MentionFacts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.words, self.facts = self.mention.words, self.mention.facts
 
     @classmethod
     def of(cls, mention: MentionRecord) -> Row | None:
@@ -47,16 +52,6 @@ class Row:
         """Moves the mention to another entity, with the probability that it belongs there."""
         if entity != self.entity:
             self.entity, self.score = entity, score
-
-    @property
-    def words(self) -> WordSpan:
-        """The span of the mention."""
-        return self.mention.words
-
-    @property
-    def facts(self) -> MentionFacts:
-        """The facts of the mention."""
-        return self.mention.facts
 
     @property
     def name(self) -> Name | None:
@@ -91,10 +86,12 @@ class Table:
 
     def find_people(self) -> set[int]:
         """The entities most of whose mentions are persons; all entities if the model has no types."""
-        types: defaultdict[int, Counter[str | None]] = defaultdict(Counter)
-        for row in self.rows:
-            types[row.entity][row.mention.type] += 1
-        return {entity for entity, counts in types.items() if counts.most_common(1)[0][0] in ("PER", None)}
+        counts = Counter((row.entity, row.mention.type) for row in self.rows)
+        most: dict[int, tuple[int, str | None]] = {}
+        for (entity, type), count in counts.items():
+            if count > most.get(entity, (0, None))[0]:
+                most[entity] = count, type
+        return {entity for entity, (_, type) in most.items() if type in ("PER", None)}
 
     def new_entity(self) -> int:
         """A number that no entity has."""

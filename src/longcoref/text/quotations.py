@@ -31,7 +31,7 @@ class Marks:
 
     def count(self, words: Iterable[str]) -> int:
         """How many words are marks that may open a quotation."""
-        return sum(word in self.opening or word == self.straight for word in words)
+        return sum(map({*self.opening, self.straight}.__contains__, words))
 
 
 DOUBLE = Marks(frozenset(("“", "``", "„", "«")), frozenset(("”", "''", "»")), '"', apostrophe=False)
