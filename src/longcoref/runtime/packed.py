@@ -26,11 +26,11 @@ class PackedWeights:
 
     def times(self, x: Floats) -> Floats:
         """The outputs of the layers side by side, (rows, outputs); x has the same type of numbers."""
-        return np.asarray(self._packed[1].run(None, {"x": x})[0])
+        return np.asarray(self._session.run(None, {"x": x})[0])
 
     @cached_property
-    def _packed(self) -> tuple[onnxruntime.OrtValue, onnxruntime.InferenceSession]:
-        """The packed weights, with the plain ones, which onnxruntime may still refer to."""
+    def _session(self) -> onnxruntime.InferenceSession:
+        """A model that multiplies by the weights; onnxruntime copies and packs them."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4  # errors are raised, not logged
@@ -38,6 +38,5 @@ class PackedWeights:
         options.enable_cpu_mem_arena = False  # it would hold more memory than the weights need
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # there is one operator
         weights = np.ascontiguousarray(np.concatenate(self._weights))
-        value = onnxruntime.OrtValue.ortvalue_from_numpy(weights)
-        options.add_external_initializers(["w"], [value])
-        return value, onnxruntime.InferenceSession(product_model(weights), options, providers=["CPUExecutionProvider"])
+        options.add_external_initializers(["w"], [onnxruntime.OrtValue.ortvalue_from_numpy(weights)])
+        return onnxruntime.InferenceSession(product_model(weights), options, providers=["CPUExecutionProvider"])
