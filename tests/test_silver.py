@@ -148,6 +148,12 @@ def test_the_speaker_and_the_addressee_are_known_without_the_words_that_name_the
     assert {mention.score for mention in tom.mentions} == {0.5}  # "he" is who the teacher says
 
 
+def test_without_tags_only_names_become_pronouns() -> None:
+    found = hide_names(talk(), np.random.default_rng(0), share=1.0, tags=False)
+    assert "said" in found.words
+    assert found.words.count("I") == talk().words.count("I")
+
+
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_leaving_out_names_keeps_every_other_mention_with_its_words(seed: int, share: float) -> None:
     before = talk()
@@ -159,8 +165,6 @@ def test_leaving_out_names_keeps_every_other_mention_with_its_words(seed: int, s
         return sorted(text for text in mentions if text in pronouns)
 
     assert told(after) == told(before) == sorted(word for word in before.words if word in pronouns)
-    names = {document.id: sum(word in PEOPLE for word in document.words) for document in (before, after)}
-    assert len(names) == 1
     for cluster in after.clusters or ():
         assert all(after.words[span.start] not in (",", ".", '"', "said") for span in cluster.spans)
 

@@ -33,6 +33,7 @@ def label(
     style: StyleOption = None,
     words: Annotated[int, typer.Option(help="Maximum number of words to take from each text.", min=1)] = 10_000,
     hide: Annotated[float, typer.Option(help="Share of eligible names to hide.", min=0, max=1)] = 0.6,
+    tags: Annotated[bool, typer.Option("--tags/--no-tags", help="Hide who speaks and who is addressed, too.")] = True,
     kinds: Annotated[bool, typer.Option("--kinds/--no-kinds", help="Keep the teacher's kinds and types.")] = True,
     seed: Annotated[int, typer.Option(help="Seed for choosing the names to replace.")] = 0,
     processes: Annotated[int, typer.Option(help="Number of parallel processes.", min=1)] = 1,
@@ -63,7 +64,7 @@ def label(
     waiting = [file for file in files if not targets[file].exists()]
     if not waiting:
         return
-    settings = LabelSettings(words=words, stretch=min(words, 10_000), hide=hide, kinds=kinds, seed=seed)
+    settings = LabelSettings(words=words, stretch=min(words, 10_000), hide=hide, tags=tags, kinds=kinds, seed=seed)
     console = Console(stderr=True)
     _open_teacher(model, cells, style)  # an error here is reported as such; in a worker it would only break the pool
     with ProcessPoolExecutor(processes, get_context("spawn"), _open_teacher, (model, cells, style)) as pool:

@@ -45,13 +45,13 @@ class _Hidden:
     is_pronoun: bool = False
 
 
-def hide_names(document: Document, random: np.random.Generator, *, share: float) -> Document:
-    """The document with a share of its later names of people hidden."""
-    hidden = list(_choose(document, random, share))
+def hide_names(document: Document, random: np.random.Generator, *, share: float, tags: bool = True) -> Document:
+    """The document with a share of its later names of people hidden, and of what says who speaks or is addressed."""
+    hidden = list(_choose(document, random, share, tags=tags))
     return _rewrite(document, hidden) if hidden else document
 
 
-def _choose(document: Document, random: np.random.Generator, share: float) -> Iterator[_Hidden]:
+def _choose(document: Document, random: np.random.Generator, share: float, *, tags: bool) -> Iterator[_Hidden]:
     clusters = document.clusters or ()
     spans = sorted({span for cluster in clusters for span in cluster.spans})
     facts = dict(zip(spans, document_facts(document.words, document.sentences, spans), strict=True))
@@ -74,7 +74,7 @@ def _choose(document: Document, random: np.random.Generator, share: float) -> It
                 and span not in nested
                 and random.random() < share
             ):
-                hidden = speech.hide(span, number, 1.0 if is_name else mention.score)
+                hidden = speech.hide(span, number, 1.0 if is_name else mention.score) if tags else None
                 if hidden is None and is_name and pronouns and fact.sentence - facts[last].sentence <= _REACH:
                     hidden = _as_pronoun(document, span, number, pronouns, opens_sentence=span.start in starts)
             if hidden is not None:

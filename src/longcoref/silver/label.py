@@ -32,7 +32,9 @@ class LabelSettings:
     document: int = 2_000
     """The approximate number of words of a silver document."""
     hide: float = 0.6
-    """The share of the eligible names, tags and vocatives that are hidden."""
+    """The share of the eligible names that are hidden."""
+    tags: bool = True
+    """Whether words that say who speaks or who is addressed are hidden, too."""
     seed: int = 0
     kinds: bool = True
     """Whether the teacher's kinds and types are kept; a teacher that never learned them has none to give."""
@@ -47,7 +49,7 @@ def label_text(resolver: Resolver, text: Document, settings: LabelSettings) -> I
         found = resolver.document(stretch).document
         assert found is not None
         for part in _cut(found, settings.document):
-            document = hide_names(part, random, share=settings.hide)
+            document = hide_names(part, random, share=settings.hide, tags=settings.tags)
             yield replace(document if settings.kinds else _bare(document), id=f"{text.id}-{number}")
             number += 1
 
