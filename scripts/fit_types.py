@@ -24,10 +24,10 @@ from longcoref.memory import chosen_policy
 from longcoref.runtime.model import Model, find_model, open_model, write_model
 from longcoref.runtime.reading import Block, read_document
 from longcoref.silver.gap import read_gap
-from longcoref.silver.nouns import NOUN_TYPES, Nouns
-from longcoref.silver.types import likely_types
 from longcoref.text import tokenize
-from longcoref.training.types import fit_types
+from modern_types.classifier import fit_types
+from modern_types.likely import likely_types
+from modern_types.nouns import NOUN_TYPES, Nouns
 
 TEXTS, CHARACTERS = 1000, 6000
 Table = npt.NDArray[np.floating]

@@ -9,9 +9,9 @@ import pytest
 
 from longcoref.errors import InputError
 from longcoref.features.facts import mention_facts
-from longcoref.silver.nouns import NOUN_TYPES, Nouns, senses_of
-from longcoref.silver.types import likely_types
-from longcoref.training.types import fit_types
+from modern_types.classifier import fit_types
+from modern_types.likely import likely_types
+from modern_types.nouns import NOUN_TYPES, Nouns, senses_of
 
 # What stands in for WordNet: a noun, its category, the noun above it, and how often each of its senses was counted.
 ENTRIES = {

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from longcoref.english.lexicon import DETERMINERS, POSSESSIVE_ENDINGS, PRONOUNS
 from longcoref.features.facts import HE_OR_SHE, MentionFacts, is_title
-from longcoref.silver.nouns import NOUN_TYPES, Nouns
+from modern_types.nouns import NOUN_TYPES, Nouns
 
 Floats = npt.NDArray[np.float64]
 _PERSONAL = {PRONOUNS[word][0] for word in ("he", "she", "i", "we", "you")}
