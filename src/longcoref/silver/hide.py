@@ -57,7 +57,7 @@ def _choose(document: Document, random: np.random.Generator, share: float, *, ta
     facts = dict(zip(spans, document_facts(document.words, document.sentences, spans), strict=True))
     nested = _nested(spans)
     starts = {sentence.start for sentence in document.sentences}
-    speech = _Speech(document, {span: fact.facts for span, fact in facts.items()})
+    speech = _Speech(document, {span: fact.facts for span, fact in facts.items()}) if tags else None
     for number, cluster in enumerate(clusters):
         if any(mention.type not in ("PER", None) for mention in cluster.mentions):
             continue
@@ -74,7 +74,8 @@ def _choose(document: Document, random: np.random.Generator, share: float, *, ta
                 and span not in nested
                 and random.random() < share
             ):
-                hidden = speech.hide(span, number, 1.0 if is_name else mention.score) if tags else None
+                if speech is not None:
+                    hidden = speech.without(span, number, 1.0 if is_name else mention.score)
                 if hidden is None and is_name and pronouns and fact.sentence - facts[last].sentence <= _REACH:
                     hidden = _as_pronoun(document, span, number, pronouns, opens_sentence=span.start in starts)
             if hidden is not None:
@@ -111,16 +112,16 @@ class _Speech:
         self.ends = {span.end for span, fact in facts.items() if not fact.pronoun}
         self.taken = set[WordSpan]()
 
-    def hide(self, name: WordSpan, cluster: int, score: float | None) -> _Hidden | None:
-        """The text without a mention that is a tag or a vocative."""
-        number = bisect_right(self.starting, name.start) - 1
+    def without(self, mention: WordSpan, cluster: int, score: float | None) -> _Hidden | None:
+        """The text without a mention that is a vocative or says who speaks."""
+        number = bisect_right(self.starting, mention.start) - 1
         quotation = self.quotations[number] if number >= 0 else None
-        if quotation is not None and name.end < quotation.words.end:
-            removal, pronoun = removable_vocative(self.words, name, quotation), SECOND_PERSON
+        if quotation is not None and mention.end < quotation.words.end:
+            removal, pronoun = removable_vocative(self.words, mention, quotation), SECOND_PERSON
             if removal is not None and removal.words.start in self.ends:  # "my aunt, Ann," and "Tom, Ann, and Jim"
                 removal = None
         else:
-            removal = removable_tag(self.words, name, self.quotations, self.ending, self.paragraphs)
+            removal = removable_tag(self.words, mention, self.quotations, self.ending, self.paragraphs)
             pronoun = FIRST_PERSON
         if removal is None:
             return None

@@ -1,6 +1,6 @@
 """Words that a text can do without: who says something ("said Ann"), and who is addressed ("Go, Ann.").
 
-Without them somebody has to find the speaker or the addressee again, and the answer is known.
+Without them, the speaker or addressee has to be found from the rest of the text, and the answer is known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _APART = 30  # words after the quotation before it, within which a quotation is 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Words to leave out, and what the person whom they name says or hears.
+    """Words to leave out, and the quotations that the person named by them says or hears.
 
     `comma` is the place of a comma that becomes a full stop, if there is one. If the text `joins`, the two quotations
     around the tag become one.
@@ -69,6 +69,8 @@ def removable_tag(
 def removable_vocative(words: Sequence[str], name: WordSpan, quotation: Quotation) -> Removal | None:
     """The name that addresses somebody in a quotation: "Go, Ann." becomes "Go."."""
     start, end = name
-    if words[start - 1] != "," or end >= quotation.words.end or words[end] not in _AFTER_VOCATIVE:
+    if start <= quotation.words.start or words[start - 1] != ",":
+        return None
+    if end >= quotation.words.end or words[end] not in _AFTER_VOCATIVE:
         return None
     return Removal(WordSpan(start - 1, end), (quotation,))
